@@ -6,6 +6,10 @@ import pytest
 import calderon as cal
 from calderon.backends import OnDevice, get
 from calderon.fmm import galerkin, orders
+from calderon.fmm.device.moments import DeviceMoments
+from calderon.fmm.elastic_moments import Fields, elastic_moments
+from calderon.fmm.layout import Layout
+from calderon.fmm.tables import tables
 from calderon.products.device.tables import indices
 from catalogue import NODAL_SPACES
 
@@ -66,6 +70,21 @@ def test_layers_of_elastostatics_in_one_traversal(opencl, mesh):
     green, u, t = cal.Elastostatic(2.5, 0.3), cal.P1(mesh, components=3), cal.P0(mesh, components=3)
     table = [[cal.double_layer(green, u, test), -0.5 * cal.single_layer(green, t, test)] for test in (u, t)]
     assert isinstance(check(cal.blocks(table), 1e-3, 2.0**-15), OnDevice)  # blocks of 16 bits
+
+
+def test_moments_of_displacements_forces_and_dislocations(opencl, mesh):
+    promise, space, device = orders.ELASTIC[0]._replace(leaf=25), cal.P1(mesh, components=3), get("opencl")
+    layout, table = Layout.of([space.scalar] * 2, [space.scalar] * 2, promise, 2.3, 1.0), tables(promise.order, False)
+    pieces = layout.rows.pieces(space)
+    starts = pieces.starts // 3
+    for kind, runs in (("value", 4), ("force", 12), ("dislocation", 12)):
+        fields = Fields(pieces.space.scalar, kind, 0.3, 1.7, 4)
+        for real, bound in ((np.dtype(float), 1e-12), (np.dtype(np.float32), 1e-5)):
+            given = fields.space, starts, fields.degree, fields.combined(promise.order.p, real), layout, table
+            here, there = elastic_moments(fields, layout, starts, table, real), DeviceMoments(device, *given)
+            expected, found = (each.runs(0, runs * int(starts[-1])) for each in (here, there))
+            assert expected.dtype == found.dtype == real and np.abs(expected).max(axis=1).all()
+            assert (np.abs(found - expected).max(axis=1) < bound * np.abs(expected).max(axis=1)).all()
 
 
 def test_gmres_on_the_device(opencl, mesh):

@@ -7,8 +7,10 @@ from functools import cached_property
 import numpy as np
 
 from calderon.backends import Device, Execution, require_memory, return_memory, run_tasks
+from calderon.fmm.device.moments import DeviceMoments
 from calderon.fmm.elastic_moments import Fields, elastic_moments
 from calderon.fmm.layout import Layout
+from calderon.fmm.moment_store import Moments
 from calderon.fmm.near import near_store
 from calderon.fmm.orders import ELASTOSTATICS, Promise
 from calderon.fmm.p2m_l2p import SUMS
@@ -93,11 +95,16 @@ class ElasticTable:
 
         def line(first: int, fields: Fields) -> Line:
             """The moments of the functions of one row or column of the table, from unknown `first` on."""
+            moments: Moments | DeviceMoments
             pieces = layout.rows.pieces(fields.space)
             own = fields._replace(space=pieces.space.scalar)
-            moments = elastic_moments(own, layout, pieces.starts // DIRECTIONS, table, real)
+            values, starts = fields.kind == "value", pieces.starts // DIRECTIONS
+            if able := [each for each in self._devices if each.has_double]:
+                combined = own.combined(table.order.p, real)
+                moments = DeviceMoments(able[0], own.space, starts, own.degree, combined, layout, table)
+            else:
+                moments = elastic_moments(own, layout, starts, table, real)
             return_memory()
-            values = fields.kind == "value"
             return Line(first, pieces, moments, SUMS, values, layout.centres if values else -layout.centres)
 
         rows = [line(top, Fields(atom.test, "value", 0.0, 1.0, atom.quadrature.regular))

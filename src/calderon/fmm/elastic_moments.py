@@ -15,6 +15,7 @@ that of their leaf in moments, which need fewer digits then: `move_origin` adds 
 """
 
 import functools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ from calderon.fmm.moment_store import Moments
 from calderon.fmm.p2m_l2p import SUMS
 from calderon.fmm.passes import multiply
 from calderon.fmm.point_expansions import basis_moments
-from calderon.fmm.tables import Tables
+from calderon.fmm.tables import Combined, Part, Tables
 from calderon.products.direct_sums import padded
 from calderon.spaces.charges import charges
 
@@ -51,6 +52,35 @@ class Fields(NamedTuple):
     factor: float
     degree: int
 
+    @property
+    def parts(self) -> list[Part]:
+        """The parts of all runs, by their runs: sum s of values, and sum s of component i, number 4 i + s, of fields.
+
+        Fields of a part are sums of 1 and y with basis functions, numbers 0 to 3. Those of dislocations are the sums of
+        each component of the normal, then of 1 and y with derivatives of basis functions along the normal.
+        """
+        if self.kind == "value":
+            return [Part(s, s, 0) for s in range(SUMS)]
+        found, less = list[Part](), 1 - 2 * self.ratio
+        for i in range(3):
+            phi, chi = range(SUMS * i, SUMS * i + 3), SUMS * i + 3
+            if self.kind == "force":
+                found += [Part(phi[s], 1 + s, 1 + i, -1.0, 1) for s in range(3)]
+                found += [Part(phi[i], 0, 0, 3 - 4 * self.ratio), Part(chi, 0, 1 + i, 1.0, 1)]
+                continue
+            for s in range(3):
+                found += [Part(phi[s], i, 1 + s, 2 * self.ratio, 1), Part(phi[s], s, 1 + i, less, 1)]
+                found += [Part(phi[s], 4 + s, 1 + i, -1.0, 2), Part(phi[i], s, 1 + s, less, 1)]
+            found.append(Part(chi, 3, 1 + i, 1.0, 2))
+        return sorted(found, key=lambda part: part.run)
+
+    def combined(self, p: int, real: Any) -> Combined:
+        """How moments up to degree p come from charges; real: the type of numbers, None for 16 bits."""
+        stored = np.dtype(np.float32 if real is None else real)
+        sums = np.dtype(np.float32 if p <= SINGLE and stored == np.float32 else np.float64)
+        kind = "normal arms" if self.kind == "dislocation" else "arms"
+        return Combined(kind, self.parts, self.factor, sums, stored)
+
 
 def elastic_moments(
     fields: Fields, layout: Layout, leaf_starts: NDArray[np.int64], table: Tables, real: Any
@@ -62,12 +92,12 @@ def elastic_moments(
     found, p = charges(fields.space, fields.degree, "value"), table.order.p
     places, rows = tree.inside(found.points), sp.csr_array(found.gather("value")[0])
     starts, count = rows.indptr.astype(np.int64), int(leaf_starts[-1])
-    each = (1 if fields.kind == "value" else 3) * SUMS
-    out = Moments.empty(count * each, table.rank, real)
-    box, single = np.repeat(layout.lists.leaves, np.diff(leaf_starts)), p <= SINGLE and real != np.float64
-    real, unit = np.dtype(np.float32 if single else np.float64), float(np.abs(rows.data).max(initial=1e-300))
+    combined = fields.combined(p, real)
+    each, out = combined.runs, Moments.empty(count * combined.runs, table.rank, real)
+    box, real = np.repeat(layout.lists.leaves, np.diff(leaf_starts)), combined.real
+    unit = float(np.abs(rows.data).max(initial=1e-300))
     centre, edge = tree.centre, tree.edge
-    combine = _Combination.of(table, fields._replace(factor=unit * fields.factor), real)
+    combine = _Combination.of(table, combined._replace(factor=unit * fields.factor))
 
     def work(task: int) -> None:
         """Store the moments of SHARE pieces."""
@@ -83,7 +113,7 @@ def elastic_moments(
             given = padded(np.concatenate([[weights * n], weights * n * (y - centre[around]).T]), real)
             raw.append(basis_moments(x, given, starts[low : high + 1] - starts[low], p))
         # combined to those of the components, and stored
-        made = np.empty((high - low, each // SUMS, SUMS, combine.values.shape[1]), real)
+        made = np.zeros((high - low, each, combine.values.shape[1]), real)
         combine.enter(made, raw, edge[box[low:high], None].astype(real))
         out.enter(made[..., : table.rank].reshape(-1, table.rank), low * each)
 
@@ -92,53 +122,44 @@ def elastic_moments(
 
 
 class _Combination(NamedTuple):
-    """values, derivatives: matrices from basis functions to combinations; moves: from basis functions to derivatives of
-    them, in x, y and z."""
+    """parts: of all runs; factor: of all moments. values, derivatives: matrices from basis functions to combinations;
+    moves: from basis functions to derivatives of them, in x, y and z."""
 
-    fields: Fields
+    parts: Sequence[Part]
+    factor: float
     values: NDArray[Any]
     derivatives: NDArray[Any]
     moves: list[sp.csr_array]
 
     @staticmethod
-    def of(table: Tables, fields: Fields, real: Any) -> "_Combination":
-        """The tables in a precision, with rows and columns filled up to whole vectors."""
-        lanes, (_, *sizes) = width(real), table.expand.shape
+    def of(table: Tables, combined: Combined) -> "_Combination":
+        """The tables in the precision of sums, with rows and columns filled up to whole vectors."""
+        real, (_, *sizes) = combined.real, table.expand.shape
+        lanes = width(real)
         size, rank = (-(-each // lanes) * lanes for each in sizes)
         expand = np.zeros((4, size, rank), real)
         expand[:, : sizes[0], : sizes[1]] = table.expand
         derivatives = np.concatenate(list(expand[1:]), axis=1)
-        return _Combination(fields, expand[0], derivatives, _moves(table.order.p, size, real))
+        moves = _moves(table.order.p, size, real)
+        return _Combination(combined.parts, combined.factor, expand[0], derivatives, moves)
 
     def enter(self, into: NDArray[Any], raw: list[Array], edge: Array) -> None:
-        """into (n, 3, 4, r), of values (n, 1, 4, r), from the moments (n, 4, K') of 1 and y, times the components of
-        the normal, and the edges (n, 1) of the boxes."""
-        count, rank, (_, kind, ratio, factor, _) = len(into), into.shape[-1], self.fields
-        if kind == "value":
-            into[:, 0] = self._times(raw[0], self.values)
-        elif kind == "force":
-            along = self._times(raw[0], self.derivatives).reshape(count, 4, 3, rank) / edge[..., None, None]
-            own = (3 - 4 * ratio) * self._times(raw[0][:, 0], self.values)
-            into[:, :, :3] = -along[:, 1:].transpose(0, 2, 1, 3)
-            into[:, :, 3] = along[:, 0]
-            for i in range(3):
-                into[:, i, i] += own
-        else:
-            # dislocations: first and second derivatives
-            first = np.stack([self._times(each[:, 0], self.derivatives).reshape(count, 3, rank) for each in raw], 1)
-            first /= edge[..., None, None]
-            divergence = sum(
-                each.reshape(-1, each.shape[-1]) @ move for each, move in zip(raw, self.moves, strict=True)
-            )
-            second = self._times(np.asarray(divergence).reshape(count, 4, -1), self.derivatives)
-            second = second.reshape(count, 4, 3, rank) / edge[..., None, None] ** 2
-            trace = (1 - 2 * ratio) * (first[:, 0, 0] + first[:, 1, 1] + first[:, 2, 2])
-            into[:, :, :3] = 2 * ratio * first + (1 - 2 * ratio) * first.transpose(0, 2, 1, 3)
-            into[:, :, :3] -= second[:, 1:].transpose(0, 2, 1, 3)
-            into[:, :, 3] = second[:, 0]
-            for i in range(3):
-                into[:, i, i] += trace
-        into *= factor
+        """Add to into (n, runs, r), from the moments (n, 4, K') of 1 and y, times the components of the normal if there
+        are three of them, and the edges (n, 1) of the boxes."""
+        sums = raw[0]
+        if len(raw) > 1:  # and with derivatives along normals
+            along = sum(each.reshape(-1, each.shape[-1]) @ move for each, move in zip(raw, self.moves, strict=True))
+            sums = np.concatenate([*(each[:, :1] for each in raw), np.reshape(along, raw[0].shape)], axis=1)
+        # with the matrices that parts take
+        taken = sorted({(part.field, part.matrix) for part in self.parts if not part.matrix})
+        products = {key: self._times(sums[:, key[0]], self.values) for key in taken}
+        if any(part.matrix for part in self.parts):
+            found = self._times(sums, self.derivatives).reshape(*sums.shape[:2], 3, -1)
+            products |= {(f, 1 + d): found[:, f, d] for f in range(sums.shape[1]) for d in range(3)}
+        # and their factors
+        room = np.empty_like(into[:, 0])
+        for run, field, matrix, factor, power in self.parts:
+            into[:, run] += np.multiply(products[field, matrix], self.factor * factor / edge**power, out=room)
 
     def _times(self, raw: Array, matrix: NDArray[Any]) -> NDArray[Any]:
         """raw (..., K') times matrix (K', n), in this thread alone."""

@@ -18,7 +18,7 @@ from calderon.fmm.orders import LAPLACE, Promise, better_orders
 from calderon.fmm.passes import Translations, multiply
 from calderon.fmm.point_expansions import basis_moments
 from calderon.fmm.product import HarmonicFar, Line, MultipoleProduct
-from calderon.fmm.tables import Tables, tables
+from calderon.fmm.tables import Combined, Part, Tables, tables
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.tree import Term
 from calderon.pairs.zones import tolerant
@@ -31,6 +31,12 @@ from calderon.spaces.pieces import Pieces
 
 SHARE = 4096
 """Triangles of a task, about."""
+PARTS = {
+    "value": [Part(0, 0, 0)],
+    "normal": [Part(0, c, 1 + c, 1.0, 1) for c in range(3)],
+    "curl": [Part(c, c, 0) for c in range(3)],
+}
+"""Parts of the moments of each kind of charges: dipoles along normals take derivatives, those of curls are apart."""
 
 
 class LaplaceLayer:
@@ -82,14 +88,20 @@ class LaplaceLayer:
                  for side in ("test", "trial")]  # fmt: skip
         sides = (layout.rows, operator.test), (layout.columns, operator.trial)
         lines: list[Line] = []
+        moments: Moments | DeviceMoments
         for (side, space), kind in zip(sides, kinds, strict=True):
             if lines and kinds[0] == kinds[1] and operator.test is operator.trial:
                 lines.append(lines[0])
                 continue
             pieces = side.pieces(space)
-            given = pieces, operator.quadrature.regular, kind, layout, table
             able = [each for each in self._devices if each.has_double or table.numbers.dtype == np.float32]
-            moments = DeviceMoments(able[0], *given) if able else moments_of(*given)
+            if able:
+                real = table.numbers.dtype
+                combined = Combined(kind, PARTS[kind], 1.0, real, real)
+                own = pieces.space.scalar, pieces.starts, operator.quadrature.regular
+                moments = DeviceMoments(able[0], *own, combined, layout, table)
+            else:
+                moments = moments_of(pieces, operator.quadrature.regular, kind, layout, table)
             lines.append(Line(0, pieces, moments, 3 if kind == "curl" else 1))
         passes = Translations(layout.tree, layout.lists.far, table, lines[0].sums)
         scale = 1 / (4 * np.pi * layout.tree.cube.edge ** (1 + kinds.count("normal")))

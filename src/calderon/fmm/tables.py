@@ -11,7 +11,8 @@ Where neighbours are two boxes away at most, a box is seen in 1206 boxes, 3 to 5
 errors by 2.3 instead of 1.5.
 """
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,35 @@ class Order(NamedTuple):
     cut: float
     margin: float = 0.0
     apart: int = 1
+
+
+class Part(NamedTuple):
+    """A part of a run of moments. run: of the moments of a function; field: which of the sums of its charges with basis
+    functions it takes; matrix: of `Tables.expand`; factor, power: the part is multiplied by the factor, and divided by
+    that power of the edge of the leaf, in edges of the root."""
+
+    run: int
+    field: int
+    matrix: int
+    factor: float = 1.0
+    power: int = 0
+
+
+class Combined(NamedTuple):
+    """How moments come from charges. kind: of charges, as `FIELDS` of device/moments.py names them; parts: of all runs,
+    those of each run one after the other; factor: of all moments; real: the type of sums; stored: that of moments, but
+    for those that the processor rounds to 16 bits."""
+
+    kind: str
+    parts: Sequence[Part]
+    factor: float
+    real: np.dtype[Any]
+    stored: np.dtype[Any]
+
+    @property
+    def runs(self) -> int:
+        """Runs of a piece."""
+        return self.parts[-1].run + 1
 
 
 class Tables(NamedTuple):

@@ -1,19 +1,21 @@
 /* Moments of functions on flat triangles about the centres of their leaves; the twin of fmm/point_expansions.py, which has
    the formulas. One thread takes one piece.
 
-   REAL: of moments. WIDE_REAL: of coordinates. KIND: 0 for values, 1 for dipoles along normals, 2 for surface curls.
-   DEGREE: of the harmonics. POINTS: of a triangle. RANK: r. */
+   REAL: of sums. STORED_REAL: of moments. WIDE_REAL: of coordinates. KIND: of charges, 0 for values, 1 for values times
+   normals, 2 for surface curls, 3 for values times 1 and y, the place from the centre of the leaf in edges of the root, 4 for
+   values times normals, then times 1 and y with derivatives of basis functions along normals. FIELDS: charges of a point.
+   DEGREE: of the harmonics. POINTS: of a triangle. RANK: r. RUNS: of r moments of a piece. */
 #include "fmm/device/harmonics.h"
 
 typedef WIDE_REAL wide_type;
+typedef STORED_REAL stored_type;
 
-#define FIELDS (KIND ? 3 : 1)
 #define FUNCTIONS ((DEGREE + 1) * (DEGREE + 1))
-/* Moments of a piece: those of the components of a curl are apart. */
-#define SUMS (KIND == 2 ? 3 : 1)
-#define ADD(k, value)                                                               \
+/* Charges of the functions themselves; those behind them are of derivatives. */
+#define PLAIN (KIND == 4 ? 3 : FIELDS)
+#define ADD(k, value, slope)                                                        \
     for (int c = 0; c < FIELDS; c++)                                                \
-        sums[((size_t)c * FUNCTIONS + (k)) * count + own] += charge[c] * (value)
+        sums[((size_t)c * FUNCTIONS + (k)) * count + own] += charge[c] * (c < PLAIN ? (value) : (slope))
 
 /* Sums (FIELDS, FUNCTIONS, count) of the charges of `count` pieces from number `first` on times all basis functions. corners
    (n, 9) of triangles, in edges of the root; piece n is local function locals[e] of triangle triangles[e] for e from
@@ -42,35 +44,58 @@ KERNEL basis_moments(GLOBAL const wide_type *corners, GLOBAL const int *starts, 
         normal[0] = u[1] * v[2] - u[2] * v[1];
         normal[1] = u[2] * v[0] - u[0] * v[2];
         normal[2] = u[0] * v[1] - u[1] * v[0];
+        wide_type area = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+#if KIND == 4
+        real_type unit[3];
+        for (int c = 0; c < 3; c++)
+            unit[c] = (real_type)(normal[c] / area);
+#endif
         NO_UNROLL
         for (int q = 0; q < POINTS; q++) {
-            real_type charge[3], x[3];
+            real_type charge[FIELDS], x[3];
             GLOBAL const wide_type *own_table = table + ((size_t)locals[e] * POINTS + q) * (KIND == 2 ? 2 : 1);
-            for (int c = 0; c < 3; c++)
-                x[c] = (real_type)((corner[c] + points[2 * q] * u[c] + points[2 * q + 1] * v[c] - box[c]) / box[3]);
+            wide_type y[3];
+            for (int c = 0; c < 3; c++) {
+                y[c] = corner[c] + points[2 * q] * u[c] + points[2 * q + 1] * v[c] - box[c];
+                x[c] = (real_type)(y[c] / box[3]);
+            }
             /* twice the area times the value, the normal, or n x grad = (d/du) v - (d/dv) u over twice the area */
-            for (int c = 0; c < FIELDS; c++) {
-#if KIND == 0
-                wide_type area = sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
-                charge[c] = (real_type)(area * own_table[0]);
-#elif KIND == 1
-                charge[c] = (real_type)(normal[c] * own_table[0] / box[3]);
-#else
+#if KIND != 1 && KIND != 2
+            charge[KIND == 4 ? 3 : 0] = (real_type)(area * own_table[0]);
+#endif
+            for (int c = 0; c < 3; c++) {
+#if KIND == 1 || KIND == 4
+                charge[c] = (real_type)(normal[c] * own_table[0]);
+#elif KIND == 2
                 charge[c] = (real_type)(own_table[0] * v[c] - own_table[1] * u[c]);
+#endif
+#if KIND >= 3
+                charge[FIELDS - 3 + c] = (real_type)(area * own_table[0] * y[c]);
 #endif
             }
             real_type square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2], sector[2], state[4];
+#if KIND == 4
+            real_type along = 2 * (x[0] * unit[0] + x[1] * unit[1] + x[2] * unit[2]), slopes[2], slope[4];
+#else
+            real_type slope[4] = {0};
+#endif
             int k = 0;
             NO_UNROLL
             for (int m = 0; m <= DEGREE; m++) {
                 int rows = DEGREE + 1 - m;
+#if KIND == 4
+                begin_slopes(x, unit, m, sector, slopes, slope);
+#endif
                 begin_order(x, m, sector, state);
                 NO_UNROLL
                 for (int n = m; n <= DEGREE; n++) {
+#if KIND == 4
+                    next_slopes(x[2], square, unit[2], along, n, m, state, slope);
+#endif
                     next_degree(x[2], square, n, m, state);
-                    ADD(k + n - m, state[1]);
+                    ADD(k + n - m, state[1], slope[1]);
                     if (m > 0) {
-                        ADD(k + rows + n - m, state[3]);
+                        ADD(k + rows + n - m, state[3], slope[3]);
                     }
                 }
                 k += m ? 2 * rows : rows;
@@ -79,20 +104,31 @@ KERNEL basis_moments(GLOBAL const wide_type *corners, GLOBAL const int *starts, 
     }
 }
 
-/* The combinations of such sums, for `count` pieces from number `first` on: moments (pieces, SUMS, RANK). expand (4, pitch,
-   RANK): basis functions and their derivatives by x, y and z to combinations. One thread takes one number. */
-KERNEL combine(GLOBAL const real_type *sums, GLOBAL const real_type *expand, int pitch, int first, int count,
-               GLOBAL real_type *moments)
+/* Moments (pieces, RUNS, RANK) of `count` pieces from number `first` on, from such sums. Run n of a piece is the sum of the
+   parts from starts[n] up to, without, starts[n + 1]; each is a field of the sums times a matrix of expand (4, pitch, RANK),
+   from basis functions and their derivatives by x, y and z to combinations, times a factor over a power of the edge of the
+   leaf: parts (n, 3) are field, matrix and power, factors (n,) their factors. leaves, boxes: as above. One thread takes one
+   number. */
+KERNEL combine(GLOBAL const real_type *sums, GLOBAL const real_type *expand, int pitch, GLOBAL const int *starts,
+               GLOBAL const int *parts, GLOBAL const wide_type *factors, GLOBAL const int *leaves,
+               GLOBAL const wide_type *boxes, int first, int count, GLOBAL stored_type *moments)
 {
-    int number = THREAD(0), r = number % RANK, component = number / RANK % SUMS, own = number / (RANK * SUMS);
+    int number = THREAD(0), r = number % RANK, run = number / RANK % RUNS, own = number / (RANK * RUNS);
     if (own >= count)
         return;
+    wide_type edge = boxes[4 * (size_t)leaves[first + own] + 3];
     real_type total = R(0.0);
-    for (int c = 0; c < (KIND == 1 ? 3 : 1); c++) {
-        GLOBAL const real_type *matrix = expand + (size_t)(KIND == 1 ? c + 1 : 0) * pitch * RANK + r;
-        GLOBAL const real_type *given = sums + (size_t)(KIND == 1 ? c : component) * FUNCTIONS * count + own;
+    for (int n = starts[run]; n < starts[run + 1]; n++) {
+        GLOBAL const int *part = parts + 3 * n;
+        GLOBAL const real_type *matrix = expand + (size_t)part[1] * pitch * RANK + r;
+        GLOBAL const real_type *given = sums + (size_t)part[0] * FUNCTIONS * count + own;
+        real_type sum = R(0.0);
         for (int k = 0; k < FUNCTIONS; k++)
-            total += matrix[(size_t)k * RANK] * given[(size_t)k * count];
+            sum += matrix[(size_t)k * RANK] * given[(size_t)k * count];
+        wide_type factor = factors[n];
+        for (int power = 0; power < part[2]; power++)
+            factor /= edge;
+        total += (real_type)factor * sum;
     }
-    moments[(((size_t)first + own) * SUMS + component) * RANK + r] = total;
+    moments[(((size_t)first + own) * RUNS + run) * RANK + r] = (stored_type)total;
 }

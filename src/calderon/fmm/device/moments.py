@@ -1,4 +1,4 @@
-"""Moments of the functions of Laplace's equation that a device computes where they stay (moments.c)."""
+"""Moments of functions that a device computes where they stay (moments.c)."""
 
 from typing import Any
 
@@ -9,14 +9,15 @@ from calderon.backends import Device, Kernels, Source, real_name, require_device
 from calderon.backends.devices.device_matrix import GROUP, vector_type
 from calderon.fmm.layout import Layout
 from calderon.fmm.moment_store import Moments
-from calderon.fmm.tables import Tables
+from calderon.fmm.tables import Combined, Tables
 from calderon.galerkin.rows.cluster_tables import incidence
 from calderon.products.device.tables import indices
 from calderon.quadrature import triangle_rule
-from calderon.spaces.pieces import Pieces
+from calderon.spaces.space import Space
 
-KINDS = ("value", "normal", "curl")
-"""Kinds of charges, in the order of KIND in moments.c."""
+FIELDS = {"value": 1, "normal": 3, "curl": 3, "arms": 4, "normal arms": 7}
+"""Charges of a point, by their kind, in the order of KIND in moments.c: values; values times normals; surface curls;
+values times 1 and y; those with normals, then values times 1 and y for derivatives of functions along normals."""
 SUMS_BYTES = 1 << 28
 """Bytes of sums with basis functions that are there at a time: those of a million pieces of a low degree."""
 
@@ -27,48 +28,62 @@ class DeviceMoments:
 
     is_packed = False
 
-    def __init__(self, device: Device, pieces: Pieces, degree: int, kind: str, layout: Layout, table: Tables) -> None:
-        """Moments of pieces of functions about the centres of their leaves; arguments as of `laplace.moments_of`.
-        MemoryError where there is no room."""
-        space, real, wide, rule = pieces.space, table.numbers.dtype, vector_type(device), triangle_rule(degree)
-        tree, count, components = layout.tree, len(pieces.whole), 3 if kind == "curl" else 1
-        self.device, self.rank, self.count = device, table.rank, components * len(pieces.whole)
+    def __init__(
+        self, device: Device, space: Space, starts: NDArray[np.int64], degree: int, combined: Combined, layout: Layout,
+        table: Tables,
+    ) -> None:  # fmt: skip
+        """Moments of pieces, the functions of a space, about the centres of their leaves, those of each leaf from
+        starts (leaves + 1,) on; degree: of the quadrature rule; table: of the basis and its combinations. MemoryError
+        where there is no room."""
+        kind, parts, factor, real, stored = combined
+        wide, rule, tree = vector_type(device), triangle_rule(degree), layout.tree
+        count, fields, functions = int(starts[-1]), FIELDS[kind], (table.order.p + 1) ** 2
+        self.device, self.rank, self.count = device, table.rank, combined.runs * count
         self._here: Moments | None = None
-        fields, functions = 1 if kind == "value" else 3, (table.order.p + 1) ** 2
+        self._work = table.numbers.dtype
         together = max(1, min(count, SUMS_BYTES // (fields * functions * real.itemsize)))
-        self.nbytes = self.count * self.rank * real.itemsize
+        self.nbytes = self.count * self.rank * stored.itemsize
         room = fields * functions * together * real.itemsize
         advice = 'increase rtol, try a coarser mesh, or backend="numba"'
         require_device_memory(device, self.nbytes + room, "moments of functions", advice)
-        self.there, sums = device.empty((self.count * self.rank,), real), device.empty((room // real.itemsize,), real)
+        self.there, sums = device.empty((self.count * self.rank,), stored), device.empty((room // real.itemsize,), real)
         # triangles, pieces, leaves, and the tables of all triangles
         corners = tree.inside(space.mesh.flat_triangles(space.triangles, "moments").corners.reshape(-1, 3))
         boxes = np.column_stack([tree.centre, tree.edge])[layout.lists.leaves]
-        leaves = np.repeat(np.arange(len(boxes)), np.diff(pieces.starts))
+        leaves = indices(device, np.repeat(np.arange(len(boxes)), np.diff(starts)))
         values = space.element.gradients(rule.points) * rule.weights[:, None] if kind == "curl" else (
             space.element.values(rule.points) * rule.weights)  # fmt: skip
-        # values and dipoles have areas, lengths of curls a length, in units of the root
-        values = values * tree.cube.edge ** (1 if kind == "curl" else 2)
-        lists = [indices(device, each) for each in (*incidence(space.dofs, count), leaves)]
-        numbers = (device.array(np.ascontiguousarray(each, wide)) for each in (boxes, rule.points, values))
-        given = device.array(np.ascontiguousarray(corners, wide)), *lists, *numbers
-        expand = device.array(np.ascontiguousarray(table.expand, real))
+        # values have areas, lengths of curls a length: over that of the largest triangle, for single precision
+        power = 1 if kind == "curl" else 2
+        unit = float(space.mesh.areas[space.triangles].max(initial=1e-300)) ** (power / 2)
+        values = values * (tree.cube.edge**power / unit)
+
+        def sent(numbers: Any) -> Any:
+            return device.array(np.ascontiguousarray(numbers, wide))
+
+        lists, boxes = [indices(device, each) for each in incidence(space.dofs, count)], sent(boxes)
+        given = sent(corners), *lists, leaves, boxes, sent(rule.points), sent(values)
+        ends = np.searchsorted([each.run for each in parts], np.arange(combined.runs + 1))
+        chosen = np.array([(each.field, each.matrix, each.power) for each in parts])
+        factors = sent([unit * factor * each.factor for each in parts])
+        terms = device.array(np.ascontiguousarray(table.expand, real)), table.functions, indices(device, ends), indices(
+            device, chosen), factors, leaves, boxes  # fmt: skip
         defines = (
-            ("WIDE_REAL", real_name(wide)), ("KIND", KINDS.index(kind)), ("DEGREE", table.order.p),
-            ("POINTS", rule.number_of_points), ("RANK", self.rank),
+            ("STORED_REAL", real_name(stored)), ("WIDE_REAL", real_name(wide)), ("KIND", list(FIELDS).index(kind)),
+            ("FIELDS", fields), ("DEGREE", table.order.p), ("POINTS", rule.number_of_points), ("RANK", self.rank),
+            ("RUNS", combined.runs),
         )  # fmt: skip
         kernels = Kernels(device, Source("fmm/device/moments.c", real_name(real), defines), GROUP)
         for first in range(0, count, together):
             some = min(together, count - first)
             kernels.launch("basis_moments", some, *given, first, some, sums)
-            threads = some * components * self.rank
-            kernels.launch("combine", threads, sums, expand, table.functions, first, some, self.there)
+            kernels.launch("combine", some * combined.runs * self.rank, sums, *terms, first, some, self.there)
 
     @property
     def here(self) -> Moments:
         """A copy in the memory of the processor."""
         if self._here is None:
-            found = Moments.empty(self.count, self.rank, self.there.dtype, self.there.dtype)
+            found = Moments.empty(self.count, self.rank, self.there.dtype, self._work)
             found.numbers[:] = self.device.to_host(self.there)
             self._here = found
         return self._here

@@ -1,8 +1,8 @@
 """Fast multipole products on a device, where blocks, moments of functions, lists and tables stay.
 
 Near blocks, moments of leaves from coefficients, passes between boxes and sums with functions run there
-(products/device/near.c, p2m_l2p.c, passes.c). Blocks are made there, too (products/device/near_filling.py), and moments
-of functions of Laplace's equation (moments.c); trees and other moments are made by the processor and sent once.
+(products/device/near.c, p2m_l2p.c, passes.c). Blocks and moments of functions are made there, too
+(products/device/near_filling.py, moments.c); trees are made by the processor and sent once.
 """
 
 from typing import Any
