@@ -4,7 +4,8 @@
    REAL: of sums. STORED_REAL: of moments. WIDE_REAL: of coordinates. KIND: of charges, 0 for values, 1 for values times
    normals, 2 for surface curls, 3 for values times 1 and y, the place from the centre of the leaf in edges of the root, 4 for
    values times normals, then times 1 and y with derivatives of basis functions along normals. FIELDS: charges of a point.
-   DEGREE: of the harmonics. POINTS: of a triangle. RANK: r. RUNS: of r moments of a piece. */
+   DEGREE: of the harmonics. POINTS: of a triangle. RANK: r. RUNS: of r moments of a piece. TOGETHER: pieces whose sums meet
+   a matrix at a time, of which `width` is a multiple. */
 #include "fmm/device/harmonics.h"
 
 typedef WIDE_REAL wide_type;
@@ -15,16 +16,16 @@ typedef STORED_REAL stored_type;
 #define PLAIN (KIND == 4 ? 3 : FIELDS)
 #define ADD(k, value, slope)                                                        \
     for (int c = 0; c < FIELDS; c++)                                                \
-        sums[((size_t)c * FUNCTIONS + (k)) * count + own] += charge[c] * (c < PLAIN ? (value) : (slope))
+        sums[((size_t)c * FUNCTIONS + (k)) * width + own] += charge[c] * (c < PLAIN ? (value) : (slope))
 
-/* Sums (FIELDS, FUNCTIONS, count) of the charges of `count` pieces from number `first` on times all basis functions. corners
+/* Sums (FIELDS, FUNCTIONS, width) of the charges of `count` pieces from number `first` on times all basis functions. corners
    (n, 9) of triangles, in edges of the root; piece n is local function locals[e] of triangle triangles[e] for e from
    starts[n] up to, without, starts[n + 1], in leaf leaves[n] with boxes (leaves, 4), centre and edge. points (POINTS, 2): of
    the rule; table: weights times values (local functions, POINTS), or times derivatives (local functions, POINTS, 2) for
    curls. */
 KERNEL basis_moments(GLOBAL const wide_type *corners, GLOBAL const int *starts, GLOBAL const int *triangles,
                      GLOBAL const int *locals, GLOBAL const int *leaves, GLOBAL const wide_type *boxes,
-                     GLOBAL const wide_type *points, GLOBAL const wide_type *table, int first, int count,
+                     GLOBAL const wide_type *points, GLOBAL const wide_type *table, int first, int count, int width,
                      GLOBAL real_type *sums)
 {
     int own = THREAD(0), piece = first + own;
@@ -32,7 +33,7 @@ KERNEL basis_moments(GLOBAL const wide_type *corners, GLOBAL const int *starts, 
         return;
     GLOBAL const wide_type *box = boxes + 4 * (size_t)leaves[piece];
     for (int k = 0; k < FIELDS * FUNCTIONS; k++)
-        sums[(size_t)k * count + own] = R(0.0);
+        sums[(size_t)k * width + own] = R(0.0);
     NO_UNROLL
     for (int e = starts[piece]; e < starts[piece + 1]; e++) {
         GLOBAL const wide_type *corner = corners + 9 * (size_t)triangles[e];
@@ -108,27 +109,34 @@ KERNEL basis_moments(GLOBAL const wide_type *corners, GLOBAL const int *starts, 
    parts from starts[n] up to, without, starts[n + 1]; each is a field of the sums times a matrix of expand (4, pitch, RANK),
    from basis functions and their derivatives by x, y and z to combinations, times a factor over a power of the edge of the
    leaf: parts (n, 3) are field, matrix and power, factors (n,) their factors. leaves, boxes: as above. One thread takes one
-   number. */
+   number of TOGETHER pieces. */
 KERNEL combine(GLOBAL const real_type *sums, GLOBAL const real_type *expand, int pitch, GLOBAL const int *starts,
                GLOBAL const int *parts, GLOBAL const wide_type *factors, GLOBAL const int *leaves,
-               GLOBAL const wide_type *boxes, int first, int count, GLOBAL stored_type *moments)
+               GLOBAL const wide_type *boxes, int first, int count, int width, GLOBAL stored_type *moments)
 {
-    int number = THREAD(0), r = number % RANK, run = number / RANK % RUNS, own = number / (RANK * RUNS);
+    int number = THREAD(0), r = number % RANK, run = number / RANK % RUNS, own = number / (RANK * RUNS) * TOGETHER;
     if (own >= count)
         return;
-    wide_type edge = boxes[4 * (size_t)leaves[first + own] + 3];
-    real_type total = R(0.0);
+    real_type total[TOGETHER], sum[TOGETHER];
+    for (int j = 0; j < TOGETHER; j++)
+        total[j] = R(0.0);
     for (int n = starts[run]; n < starts[run + 1]; n++) {
         GLOBAL const int *part = parts + 3 * n;
         GLOBAL const real_type *matrix = expand + (size_t)part[1] * pitch * RANK + r;
-        GLOBAL const real_type *given = sums + (size_t)part[0] * FUNCTIONS * count + own;
-        real_type sum = R(0.0);
+        GLOBAL const real_type *given = sums + (size_t)part[0] * FUNCTIONS * width + own;
+        for (int j = 0; j < TOGETHER; j++)
+            sum[j] = R(0.0);
+        NO_UNROLL
         for (int k = 0; k < FUNCTIONS; k++)
-            sum += matrix[(size_t)k * RANK] * given[(size_t)k * count];
-        wide_type factor = factors[n];
-        for (int power = 0; power < part[2]; power++)
-            factor /= edge;
-        total += (real_type)factor * sum;
+            for (int j = 0; j < TOGETHER; j++)
+                sum[j] += matrix[(size_t)k * RANK] * given[(size_t)k * width + j];
+        for (int j = 0; j < TOGETHER && own + j < count; j++) {
+            wide_type edge = boxes[4 * (size_t)leaves[first + own + j] + 3], factor = factors[n];
+            for (int power = 0; power < part[2]; power++)
+                factor /= edge;
+            total[j] += (real_type)factor * sum[j];
+        }
     }
-    moments[(((size_t)first + own) * RUNS + run) * RANK + r] = (stored_type)total;
+    for (int j = 0; j < TOGETHER && own + j < count; j++)
+        moments[(((size_t)first + own + j) * RUNS + run) * RANK + r] = (stored_type)total[j];
 }

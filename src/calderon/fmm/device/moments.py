@@ -20,6 +20,8 @@ FIELDS = {"value": 1, "normal": 3, "curl": 3, "arms": 4, "normal arms": 7}
 values times 1 and y; those with normals, then values times 1 and y for derivatives of functions along normals."""
 SUMS_BYTES = 1 << 28
 """Bytes of sums with basis functions that are there at a time: those of a million pieces of a low degree."""
+TOGETHER = 8
+"""Pieces that meet a number of a matrix at a time: it comes from the second-level cache, sums from registers."""
 
 
 class DeviceMoments:
@@ -41,7 +43,8 @@ class DeviceMoments:
         self.device, self.rank, self.count = device, table.rank, combined.runs * count
         self._here: Moments | None = None
         self._work = table.numbers.dtype
-        together = max(1, min(count, SUMS_BYTES // (fields * functions * real.itemsize)))
+        together = min(count, SUMS_BYTES // (fields * functions * real.itemsize))
+        together = TOGETHER * max(1, -(-together // TOGETHER))
         self.nbytes = self.count * self.rank * stored.itemsize
         room = fields * functions * together * real.itemsize
         advice = 'increase rtol, try a coarser mesh, or backend="numba"'
@@ -71,13 +74,14 @@ class DeviceMoments:
         defines = (
             ("STORED_REAL", real_name(stored)), ("WIDE_REAL", real_name(wide)), ("KIND", list(FIELDS).index(kind)),
             ("FIELDS", fields), ("DEGREE", table.order.p), ("POINTS", rule.number_of_points), ("RANK", self.rank),
-            ("RUNS", combined.runs),
+            ("RUNS", combined.runs), ("TOGETHER", TOGETHER),
         )  # fmt: skip
         kernels = Kernels(device, Source("fmm/device/moments.c", real_name(real), defines), GROUP)
         for first in range(0, count, together):
             some = min(together, count - first)
-            kernels.launch("basis_moments", some, *given, first, some, sums)
-            kernels.launch("combine", some * combined.runs * self.rank, sums, *terms, first, some, self.there)
+            kernels.launch("basis_moments", some, *given, first, some, together, sums)
+            threads = -(-some // TOGETHER) * combined.runs * self.rank
+            kernels.launch("combine", threads, sums, *terms, first, some, together, self.there)
 
     @property
     def here(self) -> Moments:
