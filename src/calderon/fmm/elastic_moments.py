@@ -151,8 +151,10 @@ class _Combination(NamedTuple):
             along = sum(each.reshape(-1, each.shape[-1]) @ move for each, move in zip(raw, self.moves, strict=True))
             sums = np.concatenate([*(each[:, :1] for each in raw), np.reshape(along, raw[0].shape)], axis=1)
         # with the matrices that parts take
-        taken = sorted({(part.field, part.matrix) for part in self.parts if not part.matrix})
-        products = {key: self._times(sums[:, key[0]], self.values) for key in taken}
+        fields = sorted({part.field for part in self.parts if not part.matrix})
+        products: dict[tuple[int, int], NDArray[Any]] = {
+            (field, 0): self._times(sums[:, field], self.values) for field in fields
+        }
         if any(part.matrix for part in self.parts):
             found = self._times(sums, self.derivatives).reshape(*sums.shape[:2], 3, -1)
             products |= {(f, 1 + d): found[:, f, d] for f in range(sums.shape[1]) for d in range(3)}
