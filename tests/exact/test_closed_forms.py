@@ -9,7 +9,9 @@ from calderon.exact import (
     disc_capacitance,
     ellipsoid_capacitance,
     point_sources,
+    radiating_cap,
     radiating_sphere,
+    rigid_sphere,
     sphere_capacitance,
     spread_point_sources,
 )
@@ -91,7 +93,61 @@ def test_radiated_power_is_the_work_done_by_the_surface(order):
     assert field.radiated_power(rho, c) == pytest.approx(work, rel=1e-12)
 
 
+def test_a_sphere_of_several_orders_is_the_sum_of_its_orders():
+    k, slopes, axis = 1.7, [0.5, -1j, 0.0, 0.25 + 1j], [0.6, 0.0, 0.8]
+    x = 1.6 * random_directions(12)
+    both = radiating_sphere(k, 0.9, axis=axis, slopes=slopes)
+    parts = [radiating_sphere(k, 0.9, order, axis) for order in range(4)]
+    assert np.allclose(both(x), sum(s * part(x) for s, part in zip(slopes, parts, strict=True)), rtol=1e-13)
+    each = [abs(s) ** 2 * part.radiated_power(1.2, 343.0) for s, part in zip(slopes, parts, strict=True)]
+    assert both.radiated_power(1.2, 343.0) == pytest.approx(sum(each), rel=1e-13)  # orders are orthogonal
+
+
+def test_oscillating_sphere_has_the_known_impedance():
+    """At low frequency: the mass of half of the fluid displaced, and a resistance of rho c (ka)^4 / 4."""
+    k, a = 1e-3, 0.5
+    moving = radiating_sphere(k, a, 1)
+    velocity = 1 / (1j * k * 1000.0 * 1500.0)
+    mean = 2 * moving.complex_power(1000.0, 1500.0) / (4 * np.pi * a**2 / 3 * abs(velocity) ** 2)
+    # a sphere that moves carries half of the mass of the fluid that it displaces, -i omega m over its area / 3
+    mass = 0.5 * 1000.0 * 4 / 3 * np.pi * a**3
+    assert mean.imag == pytest.approx(-k * 1500.0 * mass / (4 * np.pi * a**2 / 3), rel=1e-5)
+    assert mean.real == pytest.approx(1000.0 * 1500.0 * (k * a) ** 4 / 4, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "k, levels, index, impedance",
+    [
+        (2.0, [-0.66, -2.27, -7.89, -4.54], 3.73, 0.2975 - 0.5561j),
+        (8.0, [-4.74, -17.84, -23.93, -19.34], 11.93, 0.9276 - 0.2633j),
+    ],
+)
+def test_cap_of_a_rigid_sphere_is_morses(k, levels, index, impedance):
+    cap, rho, c = radiating_cap(k, 1.0, np.radians(30)), 1.2, 343.0
+    angles = np.radians([0, 30, 60, 120, 180])
+    far = np.abs(cap.far_field(angles, 0 * angles))
+    assert np.allclose(20 * np.log10(far[1:] / far[0]), levels, atol=0.005)
+    assert cap.directivity_index() == pytest.approx(index, abs=0.005)
+    area, velocity = 2 * np.pi * (1 - np.cos(np.radians(30))), 1 / (1j * k * rho * c)
+    assert 2 * cap.complex_power(rho, c) / (area * abs(velocity) ** 2) == pytest.approx(rho * c * impedance, rel=2e-4)
+    assert cap.complex_power(rho, c).real == pytest.approx(cap.radiated_power(rho, c), rel=1e-12)
+
+
+def test_a_cap_is_the_whole_sphere_or_a_point_source_on_it():
+    d = 1.5 * random_directions(10)
+    assert np.allclose(radiating_cap(2.0, 1.0, np.pi)(d), radiating_sphere(2.0, 1.0)(d), rtol=1e-12)
+    small = np.radians(0.1)  # of area pi angle^2, the reciprocal of the pressure at the pole of a rigid sphere
+    pole = [rigid_sphere(2.0, 1.0, source=x).surface_pressure([[0, 0, 1.0]])[0] for x in d]
+    assert np.allclose(radiating_cap(2.0, 1.0, small)(d), -np.pi * small**2 * np.array(pole), rtol=1e-5)
+
+
 def test_radiating_sphere_refuses_what_has_no_meaning():
+    with pytest.raises(ValueError, match="not both"):
+        radiating_sphere(1.0, order=1, slopes=[1.0])
+    with pytest.raises(ValueError, match="one at least"):
+        radiating_sphere(1.0, slopes=[])
+    with pytest.raises(ValueError, match="half angle"):
+        radiating_cap(1.0, 1.0, 0.0)
     for arguments, text in [
         ((0.0,), "zero"),
         ((1.0, 0.0), "radius"),

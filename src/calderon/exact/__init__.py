@@ -12,12 +12,11 @@ from calderon.exact.fluid_layers import layered_fluid_sphere
 from calderon.exact.hertz_dipole import HertzDipole, hertz_dipole
 from calderon.exact.mie import MieScattering, layered_sphere, mie_dielectric_sphere, mie_layered_sphere, mie_pec_sphere
 from calderon.exact.point_sources import PointSources, point_sources, spread_point_sources
+from calderon.exact.radiating_sphere import RadiatingSphere, radiating_cap, radiating_sphere
 from calderon.exact.sphere import (
-    RadiatingSphere,
     SphereScattering,
     fluid_sphere,
     impedance_sphere,
-    radiating_sphere,
     rigid_sphere,
     soft_sphere,
 )
@@ -53,6 +52,7 @@ __all__ = [
     "mie_layered_sphere",
     "mie_pec_sphere",
     "point_sources",
+    "radiating_cap",
     "radiating_sphere",
     "rigid_sphere",
     "soft_sphere",

@@ -1,4 +1,4 @@
-"""Scattering and radiation of sound by a sphere: partial-wave series for soft, hard, impedance and fluid spheres.
+"""Scattering of sound by a sphere: partial-wave series for soft, hard, impedance and fluid spheres.
 
 The incident field about the centre is  u_i = sum_n g_n j_n(kr) P_n(cos g), g the angle from the axis:
   plane wave exp(ik d . x):     g_n = (2n+1) i^n,                     axis d;
@@ -9,7 +9,6 @@ The scattered field is  u_s = sum_n g_n c_n h_n(kr) / h_n(ka) P_n, with c_n from
   impedance  du/dr + ik b u = 0, b = rho c / Z the admittance (u the pressure, Z = u / v_n with v_n into the body;
              Re b >= 0 absorbs)
   fluid      u and (1/rho) du/dr continuous.
-A sphere that vibrates, du/dr = P_n(cos g) on r = a, radiates  u = h_n(kr) / (k h_n'(ka)) P_n(cos g).
 Time factor exp(-i omega t), u_s ~ F exp(ikr) / r. P. M. Morse and K. U. Ingard, Theoretical Acoustics (1968), chapter
 8; V. C. Anderson, J. Acoust. Soc. Am. 22 (1950) 426 for the fluid sphere. Everything is formed from functions scaled by
 their growth (`calderon.exact.bessel`), so that no order overflows; the total field and its slope on the sphere come
@@ -334,51 +333,3 @@ def series(terms: np.ndarray, radial: Callable[..., Any], distance: np.ndarray, 
     for part in portions(len(distance), len(terms)):
         values[part] = legendre_sum(terms[:, None] * radial(distance[part]), cosine[part])
     return values
-
-
-@dataclass(frozen=True, eq=False)
-class RadiatingSphere(OutgoingSeries):
-    """wavenumber k, radius a, order n, axis (3,): the field of du/dr = P_n on the sphere about the origin.
-
-    Order 0 is the pulsating sphere, u = -a^2 exp(ik(r - a)) / ((1 - ika) r); order 1 the sphere that moves along the
-    axis as a whole. For u the pressure, du/dr = i omega rho v with the radial velocity v.
-
-    far_field(theta, phi): F (...) with u ~ F exp(ikr) / r.
-    """
-
-    wavenumber: complex
-    radius: float
-    order: int
-    axis: np.ndarray
-
-    @property
-    def outgoing_terms(self) -> np.ndarray:  # type: ignore[override]
-        surface = spherical_hankel(self.order, self.wavenumber * self.radius)
-        terms = np.zeros(self.order + 1, complex)
-        terms[-1] = surface.values[-1, 0] / surface.slopes[-1, 0] / self.wavenumber
-        return terms
-
-    def __call__(self, points: ArrayLike, normals: ArrayLike | None = None) -> np.ndarray:
-        """u (n,) at points (n, 3) outside or on the sphere; normals, if given, are ignored."""
-        return self._outside(points, slope=False)
-
-    def radial_derivative(self, points: ArrayLike) -> np.ndarray:
-        """du/dr (n,) at points (n, 3) outside or on the sphere; on it, the prescribed P_n."""
-        return self._outside(points, slope=True)
-
-    def radiated_power(self, density: float, sound_speed: float) -> float:
-        """Time-averaged power in W for u the pressure in Pa (peak value): int |F|^2 / (2 rho c); real k only."""
-        if np.imag(self.wavenumber) != 0:
-            raise ValueError("the radiated power needs a real wavenumber")
-        peak = self.far_field(self.axis[None])[0]
-        impedance = positive_length(density, "density") * positive_length(sound_speed, "sound_speed")
-        return float(4 * np.pi / (2 * self.order + 1) * abs(peak) ** 2 / (2 * impedance))
-
-
-def radiating_sphere(k: complex, radius: float = 1.0, order: int = 0, axis: ArrayLike = (0, 0, 1)) -> RadiatingSphere:
-    """The sphere with du/dr = P_order(cos of the angle from `axis`) at r = radius."""
-    if not (isinstance(order, int | np.integer) and order >= 0):
-        raise ValueError(f"order must be an integer of at least 0, got {order!r}")
-    return RadiatingSphere(
-        nonzero_wavenumber(k), positive_length(radius, "radius"), int(order), unit_vector(axis, "axis")
-    )
