@@ -23,7 +23,7 @@ BAD = (
     np.datetime64("2020-01-01"), [True, True, False], fractions.Fraction(1, 3), np.int64(3),
 )  # fmt: skip
 WITHOUT = {
-    "AccuracyWarning", "ConvergenceError", "DamagedFile", "Fixed", "Laplace", "MeshError", "MeshWarning",
+    "AccuracyWarning", "ConvergenceError", "DamagedFile", "Fixed", "Laplace", "MeshError", "MeshWarning", "Rigid",
     "available_backends",
 }  # fmt: skip
 """Public names that have no arguments to replace."""
@@ -34,7 +34,7 @@ CALLED_BY_EQUATIONS = {
 }  # fmt: skip
 """Classes whose methods equations call, with points, spaces and materials that they have checked."""
 WITHOUT_METHODS = {
-    "Board.local_part", "Board.warn_of_coarse_meshes", "ElasticMaterial.required", "LoadCase.of",
+    "Impedance.at", "Board.local_part", "Board.warn_of_coarse_meshes", "ElasticMaterial.required", "LoadCase.of",
     "ElasticSolid.surface_fields", "ElasticSolid.temperature", "Exchange.from_gmsh", "Exchange.from_pyvista",
     "Exchange.from_trimesh", "TriangleMesh.flat_triangles", "TriangleMesh.geometry", "Viewable.show", "Viewable.view",
 }  # fmt: skip

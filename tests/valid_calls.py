@@ -32,6 +32,10 @@ def constructors() -> Iterator[Call]:
     mesh, space = sphere(), cal.P1(sphere())
     gap = cal.DeltaGap(between=(1, 2))
     given: dict[str, dict[str, Any]] = {
+        "AcousticProblem": {
+            "mesh": mesh, "wavenumber": 1.0, "fluid": cal.Fluid(1.2, 343.0), "conditions": cal.Velocity(1.0),
+            "side": "exterior", "space": "P1",
+        },
         "BC": {"mesh": mesh},
         "BondedSolids": {"parts": dict(zip(("low", "high"), bars(), strict=True))},
         "Conductor": {"sigma": 5.8e7},
@@ -47,12 +51,14 @@ def constructors() -> Iterator[Call]:
         "Elastostatic": STEEL,
         "ElectricDipole": {"position": [0, 0, 2], "moment": Z, "wavenumber": 1.0, "impedance": 1.0},
         "ElectromagneticPlaneWave": {"direction": X, "polarization": Z, "wavenumber": 1.0, "amplitude": 1.0},
+        "Fluid": {"density": 1.2, "speed_of_sound": 343.0, "loss": 0.0},
         "FluidTransmission": {"mesh": mesh, "wavenumber": 1.0, "interior_wavenumber": 1.2, "density_ratio": 2.0},
         "Force": {"resultant": Z},
         "Function": {"space": space, "coefficients": np.ones(space.dimension), "label": "u", "unit": "m"},
         "GaussianPulse": {"width": 1e-9, "amplitude": 1.0, "frequency": 0.0, "delay": 1e-9},
         "Gravity": {"acceleration": Z},
         "Helmholtz": {"wavenumber": 1.0},
+        "Impedance": {"value": 400.0, "gain": False},
         "ImpedanceScattering": {"mesh": mesh, "wavenumber": 1.0, "admittance": 0.5, "coupling": 1j},
         "LaplaceDirichlet": {"mesh": mesh, "side": "exterior", "space": "P0"},
         "LaplaceNeumann": {"mesh": mesh, "side": "exterior", "space": "P1"},
@@ -92,6 +98,7 @@ def constructors() -> Iterator[Call]:
         "Spin": {"angular_velocity": 1.0, "axis": Z, "centre": Z},
         "SNC": {"mesh": mesh, "tags": None},
         "SoundHardScattering": {"mesh": mesh, "wavenumber": 1.0, "space": "P1", "coupling": 1j},
+        "SoundPressure": {"value": 1.0},
         "SoundSoftScattering": {"mesh": mesh, "wavenumber": 1.0, "space": "P1", "coupling": 1j},
         "Stack": {"layers": [cal.Layer(1e-3)], "below": "pec", "above": cal.Layer()},
         "SteadyTemperature": {"temperatures": {1: 300.0}, "heat": None, "conductivity": 40.0, "reference": 293.0},
@@ -103,6 +110,7 @@ def constructors() -> Iterator[Call]:
         "TransientPlaneWave": {"direction": X, "polarization": Z, "frequency": 1e9, "amplitude": 1.0},
         "TriangleMesh": {"vertices": mesh.vertices, "triangles": mesh.triangles, "tags": None},
         "VectorFunction": {"space": cal.RWG(mesh), "coefficients": np.ones(cal.RWG(mesh).dimension)},
+        "Velocity": {"value": 1.0},
     }  # fmt: skip
     for name, arguments in given.items():
         yield Call(name, public_names()[name], arguments)

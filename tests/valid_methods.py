@@ -163,6 +163,29 @@ def sound_and_potentials() -> Iterator[tuple[Any, Methods]]:
         "radiated_power": power, "save": {"path": FOLDER / "sound.h5"}, **everywhere(solution),
     }  # fmt: skip
     yield fixed, {"field": near, "gradient": near}
+    moving = cal.AcousticProblem(mesh, 1.0, fluid=cal.Fluid.water(), conditions=cal.Velocity(1.0))
+    yield moving, {
+        "at": {"wavenumber": 1.1}, "plan": {"method": "auto", "rtol": 1e-5},
+        "sweep": {"frequencies": [50.0], "sources": None, **options},
+    }  # fmt: skip
+    radiated = moving.solve(**options)
+    yield radiated, {
+        **{name: near for name in ("field", "gradient", "velocity", "intensity", "spl")},
+        "far_field": {**ANGLES, "backend": "numba"}, "directivity": ANGLES, "directivity_index": {"direction": Z},
+        "far_field_arrays": ANGLES, "far_field_data": ANGLES, "absorbed_power": {"tags": None},
+        "radiation_impedance": {"tags": None},
+    }  # fmt: skip
+    yield cal.Fluid, {
+        "air": {"celsius": 20.0, "pressure": 1e5}, "water": {"celsius": 20.0},
+        "sea_water": {"celsius": 10.0, "salinity": 35.0, "depth": 100.0},
+    }  # fmt: skip
+    yield cal.Fluid.air(), {"angular_frequency": {"wavenumber": 1.0}}
+    yield cal.Impedance, {
+        "relative": {"ratio": 2.0}, "from_absorption": {"alpha": 0.5}, "table": {"frequencies": [1.0], "values": [1.0]},
+        "porous": {"flow_resistivity": 1e4, "thickness": 0.05},
+        "perforated": {"hole": 1e-3, "thickness": 1e-3, "porosity": 0.01, "cavity": 0.05, "viscosity": 1.8e-5},
+    }  # fmt: skip
+    yield cal.Velocity, {"rigid": {"translation": Z, "rotation": X, "centre": Z}}
     yield solution.at_points(POINTS), {"write": {"path": FOLDER / "samples.csv"}}
     yield solution.far_field_arrays(**ANGLES), {"write_csv": {"path": FOLDER / "pattern.csv"}}
 

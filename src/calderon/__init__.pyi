@@ -14,12 +14,15 @@ from .dg import MaxwellDG as MaxwellDG
 from .files import DamagedFile as DamagedFile
 from .fmm import laplace_sums as laplace_sums
 from .formulations import (
+    AcousticProblem as AcousticProblem,
     BondedSolids as BondedSolids,
     DeltaGap as DeltaGap,
     DielectricScattering as DielectricScattering,
     ElasticMaterial as ElasticMaterial,
     ElasticSolid as ElasticSolid,
+    Fluid as Fluid,
     FluidTransmission as FluidTransmission,
+    Impedance as Impedance,
     ImpedanceScattering as ImpedanceScattering,
     LaplaceDirichlet as LaplaceDirichlet,
     LaplaceNeumann as LaplaceNeumann,
@@ -31,9 +34,12 @@ from .formulations import (
     Pressure as Pressure,
     ProbePort as ProbePort,
     ReflectArray as ReflectArray,
+    Rigid as Rigid,
     SoundHardScattering as SoundHardScattering,
+    SoundPressure as SoundPressure,
     SoundSoftScattering as SoundSoftScattering,
     Traction as Traction,
+    Velocity as Velocity,
     frequency_sweep as frequency_sweep,
     load as load,
 )

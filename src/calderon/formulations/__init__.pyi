@@ -1,5 +1,14 @@
 """Names of problems and solutions, and the file of each."""
 
+from .acoustic.acoustic_problem import AcousticProblem as AcousticProblem
+from .acoustic.acoustic_solution import AcousticSolution as AcousticSolution
+from .acoustic.conditions.wall_conditions import (
+    Impedance as Impedance,
+    Rigid as Rigid,
+    SoundPressure as SoundPressure,
+    Velocity as Velocity,
+)
+from .acoustic.fluid import Fluid as Fluid
 from .acoustic.fluid_transmission import FluidTransmission as FluidTransmission
 from .acoustic.impedance import ImpedanceScattering as ImpedanceScattering
 from .acoustic.scattering import ScatteringProblem as ScatteringProblem

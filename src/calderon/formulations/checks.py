@@ -229,12 +229,18 @@ def reference_amplitude(field: NDArray[Any], quantity: str, figure: str) -> floa
     return amplitude
 
 
-def sources_outside(wave: Any, mesh: TriangleMesh) -> None:
-    """ValueError for a point source inside the body, whose field the outside would never see, or on its surface;
-    AccuracyWarning for one so near that its field changes within a triangle."""
+def sources_on_side(wave: Any, mesh: TriangleMesh, side: str = "exterior") -> None:
+    """ValueError for a point source on the surface or on its other side, whose field the fluid would never see, and
+    inside for waves without a place; AccuracyWarning for one so near that its field changes within a triangle. side:
+    "exterior" or "interior", that of the fluid."""
     for _, term in getattr(wave, "terms", ((1.0, wave),)):
         position = getattr(term, "position", None)
         if position is None:
+            if side == "interior":
+                raise ValueError(
+                    f"a {type(term).__name__} comes from far away, and no sound comes from there into a closed "
+                    "surface: inside, take a PointSource, or walls with a Velocity"
+                )
             continue
         place = np.asarray(position).tolist()
         distances = point_distances(np.broadcast_to(position, (len(mesh.triangles), 3)), mesh.vertices[mesh.triangles])
@@ -242,9 +248,12 @@ def sources_outside(wave: Any, mesh: TriangleMesh) -> None:
         distance, edge = float(distances[nearest]), float(mesh.diameters[nearest])
         if distance < 1e-6 * mesh.diameter:
             raise ValueError(f"the point source at {place} lies on triangle {nearest} of the surface: move it off")
-        if mesh.contains(position)[0]:
+        if bool(mesh.contains(position)[0]) != (side == "interior"):
+            where, advice = (
+                ("inside the body", "outside of") if side == "exterior" else ("outside of the surface", "inside of")
+            )
             raise ValueError(
-                f"the point source at {place} lies inside the body: place it outside of the mesh (bounds "
+                f"the point source at {place} lies {where}: place it {advice} the mesh (bounds "
                 f"{mesh.bounds.round(6).tolist()})"
             )
         if distance < 0.35 * edge:  # where integrals of its field lose accuracy

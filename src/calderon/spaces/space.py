@@ -77,6 +77,18 @@ class Space(ProjectionSpace):
         """The kinds of `Charges` that the functions have."""
         return ("value", "normal", "curl") if self.is_continuous else ("value", "normal")
 
+    def selected(self, functions: NDArray[np.bool_]) -> "Space":
+        """The space of some functions, a mask (dimension,), in the same order, on the triangles where they are not
+        zero; this space itself where it is all of them."""
+        if functions.all():
+            return self
+        numbers = np.where(functions, np.cumsum(functions) - 1, -1)
+        dofs = np.where(self.dofs < 0, -1, numbers[self.dofs])
+        kept = (dofs >= 0).any(axis=1)
+        return replace(
+            self, triangles=self.triangles[kept], dofs=dofs[kept], dimension=int(np.count_nonzero(functions))
+        )
+
     @property
     def geometry(self) -> Geometry:
         """The triangles of the support."""
@@ -225,7 +237,7 @@ def evaluate_data(
     """
     values = data
     if callable(data):
-        values = _called(data, points, normals)
+        values = called(data, points, normals)
     values = unmasked(values, "values")
     if values.dtype.kind not in "biufc":
         raise TypeError(f"numbers, or a function of points, are needed, got {data!r}")
@@ -248,8 +260,9 @@ def evaluate_data(
     return values
 
 
-def _called(function: Callable[..., Any], points: NDArray[np.float64], normals: NDArray[np.float64]) -> Any:
-    """The values of a function; what it raises for arrays comes with the advice to vectorise it."""
+def called(function: Callable[..., Any], points: NDArray[np.float64], normals: NDArray[np.float64]) -> Any:
+    """The values of a function f(x) or f(x, n) at points (n, 3) with unit normals (n, 3), unchecked; what it raises for
+    arrays comes with the advice to vectorise it."""
     try:
         return function(points, normals) if _takes_normals(function) else function(points)
     except Exception as error:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.formulations.acoustic.scattering import hard_on_a_plane
+from calderon.formulations.acoustic.scattering import yielding_on_a_plane
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
 from calderon.formulations.acoustic.sound_hard import SoundHardScattering
 from calderon.formulations.acoustic.surface_values import SurfaceValues, values_at_nodes
@@ -73,15 +73,7 @@ class ImpedanceScattering(SoundHardScattering):
         return -1j * self.wavenumber * self.b
 
     def _on_a_plane(self, dtn: SurfaceOperator) -> SurfaceOperator:
-        mean = complex(np.mean(self.b))
-        # a springy surface (Im b < 0) carries waves of its own, which only the true operator knows well enough: here it
-        # absorbs as much as it yields, which is right far below and far above them
-        b = complex(mean.real + max(-mean.imag, 0.0), max(mean.imag, 0.0))
-        if abs(b) < 1e-12:  # the other one would divide roundings
-            return hard_on_a_plane(dtn, self.eta)
-        slope = -1j * self.wavenumber * b
-        # a product: as one function it would have zeros that coincide where the surface absorbs all, b = 1
-        return ((dtn * -self.eta + 1) * 0.5) @ (dtn.inverse() * -slope + 1)
+        return yielding_on_a_plane(dtn, self.eta, self.wavenumber, complex(np.mean(self.b)))
 
     def _build_system(self) -> LinearSystem:
         green, space, eta, slope = self.green, self.function_space, self.eta, self._slope

@@ -18,7 +18,7 @@ from calderon.formulations.checks import (
     elements_per_wavelength,
     incident_wave,
     resolution,
-    sources_outside,
+    sources_on_side,
     space_named,
     warn_coarse,
     warn_thin,
@@ -160,7 +160,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
 
     def _checked(self, data: Any) -> Any:
         wave = incident_wave(data, self.wavenumber, type(self).__name__)
-        sources_outside(wave, self.mesh)
+        sources_on_side(wave, self.mesh)
         return wave
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
@@ -215,6 +215,22 @@ def usual_coupling(wavenumber: complex) -> complex:
 def hard_on_a_plane(dtn: SurfaceOperator, eta: complex) -> SurfaceOperator:
     """The operator of the equation of Burton and Miller on a sound-hard plane, by its Dirichlet-to-Neumann map."""
     return (dtn * -eta + 1) * 0.5
+
+
+def yielding_on_a_plane(
+    dtn: SurfaceOperator, eta: complex, wavenumber: complex, admittance: complex
+) -> SurfaceOperator:
+    """The operator of the equation of Burton and Miller on a plane with du/dn = -ik b u, b the admittance.
+
+    A springy surface (Im b < 0) carries waves of its own, which only the true operator knows well enough: here it
+    absorbs as much as it yields, which is right far below and far above them.
+    """
+    b = complex(admittance.real + max(-admittance.imag, 0.0), max(admittance.imag, 0.0))
+    hard = hard_on_a_plane(dtn, eta)
+    if abs(b) < 1e-12:  # the other one would divide roundings
+        return hard
+    # a product: as one function it would have zeros that coincide where the surface absorbs all, b = 1
+    return hard @ (dtn.inverse() * (1j * wavenumber * b) + 1)
 
 
 @dataclass(frozen=True, eq=False)

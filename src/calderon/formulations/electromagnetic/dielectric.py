@@ -14,7 +14,7 @@ from calderon.formulations.checks import (
     electromagnetic_wave,
     elements_per_wavelength,
     enclosing_surfaces,
-    sources_outside,
+    sources_on_side,
     warn_coarse,
 )
 from calderon.formulations.electromagnetic.dielectric_equations import (
@@ -192,7 +192,7 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
     def _checked(self, data: Any) -> Any:
         wave = electromagnetic_wave(data, self.wavenumber, type(self).__name__, self.impedance)
         for mesh in self.meshes:
-            sources_outside(wave, mesh)
+            sources_on_side(wave, mesh)
         return wave
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:

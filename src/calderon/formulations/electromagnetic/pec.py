@@ -16,7 +16,7 @@ from calderon.formulations.checks import (
     elements_per_wavelength,
     magnetic_equation,
     resolution,
-    sources_outside,
+    sources_on_side,
     surface_mesh,
     warn_coarse,
     warn_thin,
@@ -205,7 +205,7 @@ class PECScattering(RadarProblem[PECSolution]):
     def _checked(self, data: Any) -> Any:
         wave = electromagnetic_wave(data, self.wavenumber, type(self).__name__, self.impedance)
         if self.formulation in MAGNETIC:  # J = n x H is that of the outside; the electric one suits cavities
-            sources_outside(wave, self.mesh)
+            sources_on_side(wave, self.mesh)
         return wave
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:

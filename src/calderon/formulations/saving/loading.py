@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from calderon.formulations.acoustic.acoustic_solution import AcousticSolution
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
 from calderon.formulations.elastic.bonded import BondedSolids
 from calderon.formulations.elastic.results.solution import BondedSolution, ElasticInfo, ElasticSolution
@@ -46,8 +47,8 @@ def _elastic_solution(values: dict[str, Any]) -> ElasticSolution:
 
 
 RESTORED = (
-    AntennaSolution, CellSolution, DielectricSolution, PECSolution, PlanarEcho, PlanarSolution, PotentialSolution,
-    ScatteringSolution,
+    AcousticSolution, AntennaSolution, CellSolution, DielectricSolution, PECSolution, PlanarEcho, PlanarSolution,
+    PotentialSolution, ScatteringSolution,
 )  # fmt: skip
 SOLUTIONS: dict[str, Restorer] = {each.__name__: Restorer(each.saved_classes, each._restored) for each in RESTORED} | {
     ElasticSolution.__name__: Restorer(ElasticSolution.saved_classes, _elastic_solution),
@@ -56,7 +57,7 @@ SOLUTIONS: dict[str, Restorer] = {each.__name__: Restorer(each.saved_classes, ea
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The solution that `solution.save(path)` has written: of scattering of sound, of conductors and penetrable bodies,
+    """The solution that `solution.save(path)` has written: of sound, of conductors and penetrable bodies,
     of antennas, of metal between layers and in periodic cells, of Laplace's equation or of elastic solids. Fields and
     far fields are the same to the last bit.
 

@@ -20,7 +20,7 @@ from calderon.data import Places
 from calderon.files import discard
 from calderon.formulations import PECScattering
 from calderon.formulations.acoustic.surface_values import values_at_nodes
-from calderon.formulations.checks import sources_outside
+from calderon.formulations.checks import sources_on_side
 from calderon.formulations.options import SolveOptions
 from calderon.kinds.surface.model import Case, Incident
 from calderon.kinds.surface.references import read_references
@@ -187,7 +187,7 @@ def require_posed(file: CaseFile[Case], mesh: TriangleMesh) -> None:
     for table, wave, number in waves:
         if wave is not None and wave.position is not None:
             with file.blamed(table, "position", list(wave.position), number):
-                sources_outside(wave.sound(wavenumber), mesh)
+                sources_on_side(wave.sound(wavenumber), mesh)
 
 
 def _require_constants(file: CaseFile[Case], mesh: TriangleMesh) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.elastic.plan import COUNTS
-from calderon.formulations.elastic.system.columns import part_of, single_layer_sizes
+from calderon.formulations.elastic.system.columns import single_layer_sizes
 from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
 from calderon.mesh.locality import block_order
@@ -63,8 +63,8 @@ class HeatEquation:
         """K of all T and V of the q that are not zero, tested with linear functions where T is unknown, and with
         constants where q is."""
         nodes, faces = P1(self.mesh), P0(self.mesh)
-        own, constants = part_of(nodes, self.free), part_of(faces, self.known)
-        loaded = constants if np.array_equal(self.acting, self.known) else part_of(faces, self.acting)
+        own, constants = nodes.selected(self.free), faces.selected(self.known)
+        loaded = constants if np.array_equal(self.acting, self.known) else faces.selected(self.acting)
         tests = [own, constants] if own.dimension else [constants]
         return [(double_layer(Laplace(), nodes, test), single_layer(Laplace(), loaded, test)) for test in tests]
 

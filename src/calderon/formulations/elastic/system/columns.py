@@ -9,7 +9,6 @@ sides are made.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,6 @@ from calderon.greens import Elastostatic
 from calderon.operators import blocks, double_layer, single_layer
 from calderon.quadrature import Quadrature
 from calderon.spaces import NodalVectorSpace
-from calderon.spaces.space import Space
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -69,18 +67,11 @@ def single_layer_sizes(areas: NDArray[Any]) -> Array:
     return areas**1.5 / 3
 
 
-def part_of(space: Space, functions: NDArray[np.bool_]) -> Space:
-    """Some functions (dimension,) of a scalar space, in the same order, on the triangles where they are not zero."""
-    dofs = np.where(space.dofs < 0, -1, np.where(functions, np.cumsum(functions) - 1, -1)[space.dofs])
-    kept = (dofs >= 0).any(axis=1)
-    return replace(space, triangles=space.triangles[kept], dofs=dofs[kept], dimension=int(np.count_nonzero(functions)))
-
-
 def restricted(space: NodalVectorSpace, triangles: NDArray[np.bool_]) -> NodalVectorSpace | None:
     """A space of functions that jump, on some triangles only and in the same order; None for no triangles."""
     functions = np.zeros(space.scalar.dimension, bool)
     functions[space.scalar.dofs[triangles]] = True
-    return NodalVectorSpace(part_of(space.scalar, functions), space.components) if functions.any() else None
+    return NodalVectorSpace(space.scalar.selected(functions), space.components) if functions.any() else None
 
 
 class Functions(NamedTuple):
@@ -97,7 +88,7 @@ def functions_of(space: NodalVectorSpace, nodes: NDArray[np.bool_] | None, first
     numbers = (space.components * np.flatnonzero(nodes)[:, None] + np.arange(space.components)).ravel()
     if not len(numbers):
         return []
-    part = space if nodes.all() else NodalVectorSpace(part_of(space.scalar, nodes), space.components)
+    part = space if nodes.all() else NodalVectorSpace(space.scalar.selected(nodes), space.components)
     return [Functions(part, first + numbers)]
 
 

@@ -1,0 +1,266 @@
+"""Sound that bodies make, outside of them or in a room: walls that move, absorb, or have a given pressure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Self, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.formulations.acoustic.acoustic_solution import AcousticSolution
+from calderon.formulations.acoustic.conditions.walls import ConditionedWall, Conditions, walls_of
+from calderon.formulations.acoustic.fluid import Fluid
+from calderon.formulations.acoustic.scattering import ROOT_ERROR, usual_coupling, yielding_on_a_plane
+from calderon.formulations.acoustic.sound_equation import SoundEquation
+from calderon.formulations.checks import (
+    closed_surface,
+    elements_per_wavelength,
+    incident_wave,
+    resolution,
+    sources_on_side,
+    space_named,
+    warn_coarse,
+    warn_thin,
+    wavenumber_and_frequency,
+)
+from calderon.formulations.linear_system import LinearSystem, block_diagonal
+from calderon.formulations.options import PlanChoices, SolveChoices, SolveOptions, checked_choices, named_options
+from calderon.formulations.preconditioners import Preconditioner
+from calderon.formulations.problem import Problem
+from calderon.formulations.solution_info import SolutionInfo
+from calderon.formulations.sweep import Sweep, sweep_of
+from calderon.mesh import TriangleMesh
+from calderon.onsurface import osrc_dtn
+from calderon.operators.methods import Plan
+from calderon.potentials import double_layer_potential, single_layer_potential
+from calderon.spaces import Loads, Space
+from calderon.validation import instance, one_of, wavenumber_of_a_wave
+from calderon.waves import Wave
+
+
+@dataclass(frozen=True, eq=False)
+class AcousticProblem(Problem[AcousticSolution]):
+    """Time-harmonic sound, exp(-i omega t), on one side of a closed surface, by the direct equation of
+    `sound_equation.py`.
+
+    mesh: in metres. wavenumber: k = omega / c in 1/m, or frequency= in Hz. fluid: `Fluid(density, speed_of_sound,
+    loss)`, `Fluid.air()`, `Fluid.water()`; its loss makes k = (omega / c) (1 + i loss). side: "exterior" (sound goes
+    away to infinity) or "interior". conditions: `Velocity`, `Impedance`, both in a list, `SoundPressure` or `Rigid` for
+    the whole surface, or {tag or its name: those}; what is left out is rigid. Velocities and impedances count along nu,
+    the normal into the fluid, on both sides:
+
+        dp/dnu = i omega rho (v - p / Z).
+
+    space: of pressures, "P1" or "P2". Data: sources in the fluid, waves or a sum of them, or None.
+
+    Outside the equation has one solution at every frequency. Inside there are none, or many, at resonances of a room
+    without absorption: near them the sound is as large as the mesh is accurate.
+
+        walls = {"cone": cal.Velocity(1e-3), "lining": cal.Impedance.porous(1e4, 0.05)}
+        solution = cal.AcousticProblem(mesh, frequency=500.0, fluid=cal.Fluid.air(), conditions=walls).solve()
+        solution.sound_power, solution.spl(points), solution.directivity(theta, phi)
+    """
+
+    mesh: TriangleMesh
+    wavenumber: complex = None  # type: ignore[assignment]
+    fluid: Fluid = field(default=None, kw_only=True)  # type: ignore[assignment]
+    side: Literal["exterior", "interior"] = field(default="exterior", kw_only=True)
+    conditions: Conditions = field(default=None, kw_only=True)
+    frequency: float = field(default=None, kw_only=True)  # type: ignore[assignment]
+    space: Literal["P1", "P2"] = field(default="P1", kw_only=True)
+
+    title: ClassVar[str] = "sound of walls that move or yield"
+
+    def __post_init__(self) -> None:
+        one_of(self.side, ("exterior", "interior"), "side")
+        closed_surface(self.mesh, f"AcousticProblem(side={self.side!r})")
+        instance(self.fluid, Fluid, "a problem of sound needs fluid=, as Fluid.air() or Fluid(density, speed_of_sound)")
+        k, frequency = self._wave_constants()
+        object.__setattr__(self, "wavenumber", k)
+        object.__setattr__(self, "frequency", frequency)
+        if self.side == "exterior":
+            warn_thin(self.mesh, "jumps")
+        warn_coarse(self.mesh, k)
+        _ = self.system
+
+    def _wave_constants(self) -> tuple[complex | float, float]:
+        """k with the loss of the fluid, and the frequency; ValueError for a loss given twice."""
+        given, loss = self.wavenumber, self.fluid.loss
+        if given is not None:
+            k = complex(wavenumber_of_a_wave(given))
+            if loss and k.imag and not np.isclose(k.imag, k.real * loss, rtol=1e-9, atol=0):
+                raise ValueError(
+                    f"the wavenumber {k:g} and the fluid, loss {loss:g}, both state a loss: give one of them"
+                )
+            given, loss = k.real, loss or k.imag / k.real
+        k, frequency = wavenumber_and_frequency(given, self.frequency, self.fluid.speed_of_sound)
+        assert frequency is not None
+        return (k * (1 + 1j * loss) if loss else k), frequency
+
+    @cached_property
+    def function_space(self) -> Space:
+        """The space of pressures on the whole surface."""
+        return space_named(self.space, ("P1", "P2"), self.mesh)
+
+    @property
+    def sign(self) -> float:
+        """1 where the normal of the mesh leads into the fluid, -1 where it leads out of it."""
+        return 1.0 if self.side == "exterior" else -1.0
+
+    @property
+    def eta(self) -> complex:
+        """The coupling of the equation, i / Re k in m outside, 0 inside."""
+        return usual_coupling(self.wavenumber) if self.side == "exterior" else 0j
+
+    @cached_property
+    def walls(self) -> list[ConditionedWall]:
+        """The parts of the surface that are not rigid."""
+        return walls_of(self.mesh, self.conditions, self.sign)
+
+    @cached_property
+    def equation(self) -> SoundEquation:
+        """The equation of the conditions."""
+        return SoundEquation(self.function_space, self.wavenumber, self.fluid, self.sign, self.eta, self.walls)
+
+    @property
+    def elements_per_wavelength(self) -> float:
+        """The wavelength 2 pi / |k| over the mean edge length."""
+        return elements_per_wavelength(self.mesh, self.wavenumber)
+
+    def at(self, wavenumber: complex) -> Self:
+        """This problem at another wavenumber, with the same velocities; impedances follow their laws."""
+        return replace(self, wavenumber=wavenumber, frequency=None)
+
+    @named_options
+    def sweep(
+        self, frequencies: Iterable[float], sources: Wave | None = None, **options: Unpack[SolveChoices]
+    ) -> Sweep:
+        """The problem at frequencies in Hz: a sequence of solutions with data by frequency. sources: as in `solve`,
+        they get the wavenumbers. Options as in `solve`."""
+        return sweep_of(self, frequencies, sources, self.fluid.speed_of_sound, **options)
+
+    @named_options
+    def plan(self, **options: Unpack[PlanChoices]) -> Plan:
+        """The plan of `Problem.plan`, with the seconds of what the right-hand side needs, and its memory if that is
+        more."""
+        found, chosen = super().plan(**options), self._options(checked_choices(options, PlanChoices))  # type: ignore[arg-type]
+        if (known := self.equation.known()) is None:
+            return found
+        more = known[0].plan(chosen.method, chosen.assembly_rtol, chosen.precision)
+        stored = more.nbytes if chosen.chosen.compresses else 0
+        return found._replace(nbytes=max(found.nbytes, stored), seconds=found.seconds + more.seconds)
+
+    def _build_system(self) -> LinearSystem:
+        terms = "(I/2 - K + eta D) p + (V + eta (I/2 + K')) r = p_inc + eta dp_inc/dn"
+        if self.side == "exterior":
+            text = f"Burton-Miller {terms}, eta = {self.eta:.4g} m"
+        else:
+            text = "(I/2 + K) p + V r = p_inc"
+        return LinearSystem(
+            f"{text}, r = dp/dnu = i omega rho (v - p / Z)", self.equation.operator(), self.equation.spaces
+        )
+
+    @property
+    def preconditioners(self) -> tuple[str, ...]:
+        """ "osrc" outside, and inside where a pressure is given; "mass"."""
+        return ("mass",) if self.side == "interior" and self.equation.released is None else ("osrc", "mass")
+
+    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
+        if not options.preconditioned_by("osrc"):
+            return super()._preconditioned(options)
+        precision = "single" if options.precision == "single" else "double"
+        if precision not in self._inverses:
+            self._inverses[precision] = Preconditioner("osrc", self.unknowns, lambda: self._osrc(precision))
+        return replace(options, preconditioner=self._inverses[precision])
+
+    @cached_property
+    def _inverses(self) -> dict[str, LinearOperator]:
+        """The preconditioners "osrc" by their precision."""
+        return {}
+
+    def _osrc(self, precision: str) -> LinearOperator:
+        """The inverses of the equation on a plane, where walls yield by their mean, for unknown p and for unknown r."""
+        equation, found = self.equation, list[tuple[int, Any]]()
+        for space in equation.spaces:
+            if self.eta == 0 and space is not equation.released:
+                found.append((space.dimension, lambda x, space=space: 2 * space.solve_mass(x)))
+                continue
+            dtn = osrc_dtn(space, self.wavenumber, error=ROOT_ERROR, precision=precision)
+            if space is equation.released:
+                plane = dtn.inverse() * -0.5
+                plane = plane + 0.5 * self.eta if self.eta else plane
+            else:
+                mean = 0j if equation.reaction is None else equation.reaction.mean
+                plane = yielding_on_a_plane(dtn, self.eta, self.wavenumber, 1j * mean / self.wavenumber)
+            inverse = plane.inverse().tested
+            found.append((space.dimension, inverse.dot))
+        return block_diagonal(found, np.dtype(np.complex128))
+
+    def _checked(self, data: Any) -> Any:
+        if data is None:
+            if self.equation.known() is None:
+                raise ValueError(
+                    "nothing sounds: give conditions= with a Velocity or a SoundPressure that is not 0, or sources, "
+                    "solve(PointSource(...))"
+                )
+            return None
+        wave = incident_wave(data, self.wavenumber, type(self).__name__)
+        sources_on_side(wave, self.mesh, self.side)
+        return wave
+
+    @cached_property
+    def _loads(self) -> Loads:
+        return self.function_space.loads()
+
+    @cached_property
+    def _known_loads(self) -> dict[tuple[Any, ...], NDArray[Any]]:
+        """What is known, tested (unknowns,), by the options of the matrix; the latest under ()."""
+        return {}
+
+    def _prepare(self, options: SolveOptions) -> float:
+        key, loads = options.matrix_key, self._known_loads
+        if key not in loads:
+            loads[key] = np.zeros(self.unknowns)
+            if (known := self.equation.known()) is not None:
+                operator, values = known
+                loads[key] = (_products(operator, options) @ values)[self.equation.order]
+        loads[()] = loads[key]
+        return 0.0
+
+    def _right_hand_side(self, data: Any) -> NDArray[Any]:
+        known = -self._known_loads[()]
+        if data is None:
+            return known
+        loads = self._loads
+        tested = loads @ data(loads.points)
+        if self.eta != 0:
+            tested = tested + self.eta * (loads @ data.normal_derivative(loads.points, loads.normals))
+        return np.asarray(known + tested[self.equation.order])
+
+    def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> AcousticSolution:
+        equation = self.equation
+        pressure, yielding, released = equation.fields(coefficients)
+        slopes = [each for each in (equation.moving, yielding, released) if each is not None]
+        layers = (
+            double_layer_potential(equation.green, self.sign * pressure),
+            *(single_layer_potential(equation.green, -1 * each) for each in slopes),
+        )
+        return AcousticSolution(
+            self.fluid, self.wavenumber, self.side, info, pressure, layers, equation.moving, yielding, released, data,
+            self.frequency,
+        )  # fmt: skip
+
+    @property
+    def _details(self) -> tuple[str, ...]:
+        return (resolution(self.mesh, self.wavenumber, self.elements_per_wavelength),)
+
+
+def _products(operator: Any, options: SolveOptions) -> Any:
+    """Products with what is known, of which one is needed: by the method of the options where it compresses or several
+    backends share it, else without a matrix."""
+    if options.chosen.compresses or "+" in options.backend:
+        return operator.assemble(options.method, progress=options.progress, **options.execution)
+    precision = "double" if options.precision == "mixed" else options.precision
+    return operator.assemble("matrix-free", backend=options.backend, precision=precision)

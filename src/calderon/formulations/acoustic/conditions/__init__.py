@@ -1,0 +1,1 @@
+"""Conditions of walls: velocities, impedances, pressures."""

@@ -1,0 +1,103 @@
+"""The fluid that sound travels in: air, fresh water, sea water, or any density and speed of sound."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.polynomial.polynomial import polyval
+
+from calderon.validation import positive_length, real_number
+
+KELVIN = 273.15
+LIGHTEST_LIQUID = 50.0
+"""kg/m^3 from which a fluid counts as a liquid: liquid hydrogen has 71, gases at 20 bar have less."""
+
+
+@dataclass(frozen=True)
+class Fluid:
+    """A homogeneous fluid at rest.
+
+    density: rho in kg/m^3. speed_of_sound: c in m/s. loss: of sound, dimensionless, 0 for none: the wavenumber is
+    k = (omega / c) (1 + i loss), so that the level falls by 54.6 loss dB in one wavelength. ValueError for what is not
+    positive.
+
+        cal.Fluid.air(20), cal.Fluid.water(10), cal.Fluid.sea_water(10, salinity=35, depth=100), cal.Fluid(870, 1380)
+    """
+
+    density: float
+    speed_of_sound: float
+    loss: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("density", "speed_of_sound"):
+            object.__setattr__(self, name, positive_length(getattr(self, name), name))
+        loss = real_number(self.loss, "loss")
+        if not 0 <= loss < 1:
+            raise ValueError(f"loss is at least 0 and below 1, k = (omega / c) (1 + i loss): got {self.loss!r}")
+        object.__setattr__(self, "loss", loss)
+
+    @property
+    def impedance(self) -> float:
+        """rho c in Pa s/m."""
+        return self.density * self.speed_of_sound
+
+    @property
+    def is_liquid(self) -> bool:
+        """Whether it is as dense as a liquid, 50 kg/m^3 or more."""
+        return self.density >= LIGHTEST_LIQUID
+
+    @property
+    def reference_pressure(self) -> float:
+        """The pressure (root mean square) in Pa to which levels refer: 20 uPa in gases, 1 uPa in liquids (ISO 1683)."""
+        return 1e-6 if self.is_liquid else 20e-6
+
+    def angular_frequency(self, wavenumber: complex) -> float:
+        """omega = c Re k in 1/s."""
+        return float(np.real(wavenumber)) * self.speed_of_sound
+
+    @classmethod
+    def air(cls, celsius: float = 20.0, pressure: float = 101325.0) -> "Fluid":
+        """Dry air as an ideal gas: rho = p / (R T), c = sqrt(gamma R T), R = 287.05 J/(kg K), gamma = 1.4.
+
+        celsius: from -100 to 100. pressure: p in Pa. Within 0.1 % of the values of ISO 9613-1 for dry air; humid air at
+        20 degrees is faster by up to 0.4 %. L. E. Kinsler et al., Fundamentals of Acoustics (2000), section 5.6.
+        """
+        kelvin = _within(celsius, -100.0, 100.0, "celsius") + KELVIN
+        gas = 287.05
+        return cls(positive_length(pressure, "pressure") / (gas * kelvin), float(np.sqrt(1.4 * gas * kelvin)))
+
+    @classmethod
+    def water(cls, celsius: float = 20.0) -> "Fluid":
+        """Fresh water at atmospheric pressure, from 0 to 95 degrees.
+
+        c: W. Marczak, J. Acoust. Soc. Am. 102 (1997) 2776. rho: G. S. Kell, J. Chem. Eng. Data 20 (1975) 97.
+        """
+        t = _within(celsius, 0.0, 95.0, "celsius")
+        speed = [1.402385e3, 5.038813, -5.799136e-2, 3.287156e-4, -1.398845e-6, 2.787860e-9]
+        mass = [999.83952, 16.945176, -7.9870401e-3, -46.170461e-6, 105.56302e-9, -280.54253e-12]
+        return cls(float(polyval(t, mass) / (1 + 16.879850e-3 * t)), float(polyval(t, speed)))
+
+    @classmethod
+    def sea_water(cls, celsius: float = 10.0, salinity: float = 35.0, depth: float = 0.0) -> "Fluid":
+        """Sea water, from 0 to 30 degrees. salinity: in parts per thousand, 30 to 40. depth: in m, up to 8000.
+
+        c: K. V. Mackenzie, J. Acoust. Soc. Am. 70 (1981) 807. rho: at the surface the equation of state of UNESCO 1980,
+        F. J. Millero and A. Poisson, Deep-Sea Res. 28A (1981) 625, and below it increased by g depth / c^2, the
+        adiabatic compression.
+        """
+        t = _within(celsius, 0.0, 30.0, "celsius")
+        s = _within(salinity, 30.0, 40.0, "salinity")
+        d = _within(depth, 0.0, 8000.0, "depth")
+        speed = polyval(t, [1448.96, 4.591, -5.304e-2, 2.374e-4]) + 1.340 * (s - 35) + 1.630e-2 * d + 1.675e-7 * d**2
+        speed += -1.025e-2 * t * (s - 35) - 7.139e-13 * t * d**3
+        fresh = polyval(t, [999.842594, 6.793952e-2, -9.095290e-3, 1.001685e-4, -1.120083e-6, 6.536332e-9])
+        salt = polyval(t, [0.824493, -4.0899e-3, 7.6438e-5, -8.2467e-7, 5.3875e-9]) * s
+        salt += polyval(t, [-5.72466e-3, 1.0227e-4, -1.6546e-6]) * s**1.5 + 4.8314e-4 * s**2
+        return cls(float((fresh + salt) * (1 + 9.81 * d / speed**2)), float(speed))
+
+
+def _within(value: float, low: float, high: float, name: str) -> float:
+    """A real number between two others."""
+    number = real_number(value, name)
+    if not low <= number <= high:
+        raise ValueError(f"{name} = {value!r}: the formulas hold from {low:g} to {high:g}")
+    return number

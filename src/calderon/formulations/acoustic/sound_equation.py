@@ -1,0 +1,267 @@
+"""The equation of sound on one side of a surface whose walls move, yield, or have a given pressure.
+
+With nu the unit normal into the fluid, s = 1 outside and -1 inside of the surface, n = s nu its own normal, and
+r = dp/dnu,
+
+    (I/2 - s K + eta D) p + (V + eta (I/2 + K')) r = p_inc + eta dp_inc/dn,    p = p_inc + s (double layer of p)
+                                                                                  - (single layer of r),
+
+eta = i / Re k outside (Burton and Miller), 0 inside. r = i omega rho (v - p / Z) where a velocity v or an impedance Z
+is given, and there p is unknown; where p is given, r is. All rows are tested with continuous functions on the whole
+surface. Trial functions of r live on their part alone, so that it may jump between parts: by functions that are cut
+along the edges of parts (`Pieces`). A. J. Burton and G. F. Miller, Proc. R. Soc. Lond. A 323 (1971) 201.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.formulations.acoustic.conditions.wall_values import is_constant, values_on
+from calderon.formulations.acoustic.conditions.walls import ConditionedWall
+from calderon.formulations.acoustic.fluid import Fluid
+from calderon.greens import Helmholtz
+from calderon.operators import (
+    BoundaryOperator,
+    adjoint_double_layer,
+    blocks,
+    double_layer,
+    hypersingular,
+    identity,
+    single_layer,
+)
+from calderon.operators.algebra import transformed
+from calderon.spaces import Function, Space
+from calderon.spaces.lagrange import discontinuous
+from calderon.spaces.pieces import Pieces
+from calderon.validation import LARGEST
+
+Complex = NDArray[np.complex128]
+
+
+@dataclass(frozen=True, eq=False)
+class Reaction:
+    """r = -i omega rho p / Z of walls that yield.
+
+    space: functions that are cut along parts. whole (n,): the function of pressure that each is a piece of. slopes
+    (n,): -i omega rho / Z at their nodes, in 1/m.
+    """
+
+    space: Space
+    whole: NDArray[np.int64]
+    slopes: Complex
+
+    def of_pressure(self, functions: NDArray[np.int64]) -> sp.csr_array:
+        """(n, m) r from the coefficients of some functions of pressure (m,), distinct and ascending."""
+        place = np.searchsorted(functions, self.whole)
+        rows = np.flatnonzero(functions[np.minimum(place, len(functions) - 1)] == self.whole)
+        return sp.csr_array((self.slopes[rows], (rows, place[rows])), shape=(len(self.whole), len(functions)))
+
+    @cached_property
+    def mean(self) -> complex:
+        """The mean of -i omega rho / Z over the whole surface."""
+        return complex(self.space.load_vector(1.0) @ self.slopes / self.space.mesh.areas.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class SoundEquation:
+    """The equation for the unknown coefficients of p and of r.
+
+    space: P1 or P2, of pressures, and of all test functions. wavenumber: k. fluid: rho and c. sign: s. eta: in m.
+    walls: those that are not rigid.
+    """
+
+    space: Space
+    wavenumber: complex
+    fluid: Fluid
+    sign: float
+    eta: complex
+    walls: Sequence[ConditionedWall]
+
+    @property
+    def green(self) -> Helmholtz:
+        return Helmholtz(self.wavenumber)
+
+    @property
+    def inertia(self) -> complex:
+        """i omega rho: the slope of the pressure over the velocity, both along nu."""
+        return 1j * self.fluid.angular_frequency(self.wavenumber) * self.fluid.density
+
+    @cached_property
+    def moving(self) -> Function | None:
+        """i omega rho v of walls with a velocity, in Pa/m; None without any. P0 where all are constant on triangles,
+        else DP1."""
+        walls = [each for each in self.walls if each.velocity is not None]
+        if not walls:
+            return None
+        mesh = self.space.mesh
+        constant = all(is_constant(each.velocity.value, mesh) for each in walls)  # type: ignore[union-attr]
+        space = discontinuous(self._part(np.concatenate([each.triangles for each in walls])), 0 if constant else 1)
+        values = np.zeros((mesh.number_of_triangles, space.element.size), np.complex128)
+        for wall in walls:
+            values[wall.triangles] = values_on(wall, space.element.nodes, wall.velocity.value, "a velocity")  # type: ignore[union-attr]
+        slopes = self.inertia * values[space.triangles].ravel()
+        return Function(space, slopes, "slope of the pressure by moving walls", "Pa/m")
+
+    @cached_property
+    def reaction(self) -> Reaction | None:
+        """Walls with an impedance; None without any."""
+        walls = [each for each in self.walls if each.impedance is not None]
+        if not walls:
+            return None
+        part = self._part(np.concatenate([each.triangles for each in walls]))
+        total, size = part.mesh.number_of_triangles, part.element.size
+        group, slopes, groups = np.zeros(total, np.int64), np.zeros((total, size), np.complex128), 0
+        omega = self.fluid.angular_frequency(self.wavenumber)
+        for wall in walls:
+            given = wall.impedance.at(omega, self.fluid)  # type: ignore[union-attr]
+            z = values_on(wall, part.element.nodes, given, "an impedance", infinite=True)
+            own = self._admitted(z, wall) * -self.inertia
+            slopes[wall.triangles] = own
+            number = np.zeros(len(own), np.int64)
+            if np.ndim(given):  # values by triangle jump between triangles, too
+                by_triangle = len(given) == total
+                number = np.unique(own[:, 0], return_inverse=True)[1].ravel() if by_triangle else number
+            group[wall.triangles] = groups + number
+            groups += int(number.max()) + 1
+        pieces = Pieces.of(part, group[part.triangles], groups)
+        cut: Any = pieces.space
+        whole = len(cut.triangles) == total and groups == 1
+        space = self.space if whole else replace(part, dofs=cut.dofs, dimension=cut.dimension)
+        # a piece has the mean of its triangles, weighted by their areas
+        weights = np.repeat(part.mesh.areas[cut.triangles], size)
+        numbers, values = space.dofs.ravel(), slopes[cut.triangles].ravel() * weights
+        means = (np.bincount(numbers, each, space.dimension) for each in (values.real, values.imag, weights))
+        real, imaginary, weight = means
+        return Reaction(space, pieces.whole, (real + 1j * imaginary) / weight)
+
+    @staticmethod
+    def _admitted(z: Complex, wall: ConditionedWall) -> Complex:
+        """1 / Z of impedances, 0 for infinite ones; ValueError for functions with values that are not passive."""
+        assert wall.impedance is not None
+        rigid = np.isinf(z)
+        real, size = np.where(rigid, 0.0, z.real), np.where(rigid, 1.0, np.abs(z))
+        if (size < 1 / LARGEST).any() or (real.min() < 0 and not wall.impedance.gain):
+            raise ValueError(
+                f"the impedance of {wall.name} is 0 or has a negative real part at some points, down to "
+                f"{real.min():.4g} Pa s/m: passive walls have Re Z >= 0; for Z = 0 take SoundPressure(0)"
+            )
+        return np.asarray(np.where(rigid, 0.0, 1 / np.where(rigid, 1.0, z)))
+
+    @cached_property
+    def given(self) -> Function | None:
+        """The pressure in Pa at nodes of walls where it is given, between different ones the mean by area, and 0
+        elsewhere; None without such walls."""
+        walls = [each for each in self.walls if each.pressure is not None]
+        if not walls:
+            return None
+        space, mesh = self.space, self.space.mesh
+        total, weight = np.zeros(space.dimension, np.complex128), np.zeros(space.dimension)
+        for wall in walls:
+            own = values_on(wall, space.element.nodes, wall.pressure.value, "a sound pressure")  # type: ignore[union-attr]
+            areas = np.repeat(mesh.areas[wall.triangles], own.shape[1])
+            np.add.at(total, space.dofs[wall.triangles].ravel(), own.ravel() * areas)
+            np.add.at(weight, space.dofs[wall.triangles].ravel(), areas)
+        return Function(space, total / np.where(weight > 0, weight, 1.0), "given pressure", "Pa")
+
+    @cached_property
+    def held(self) -> NDArray[np.bool_]:
+        """(dimension,) whether the pressure of a function is given."""
+        found = np.zeros(self.space.dimension, bool)
+        for wall in self.walls:
+            if wall.pressure is not None:
+                found[self.space.dofs[wall.triangles]] = True
+        return found
+
+    @cached_property
+    def released(self) -> Space | None:
+        """The space of unknown r, where the pressure is given; None without such walls. As many functions as pressures
+        are given, in the same order."""
+        triangles = [each.triangles for each in self.walls if each.pressure is not None]
+        if not triangles:
+            return None
+        part = self._part(np.concatenate(triangles))
+        numbers = np.cumsum(self.held) - 1
+        return replace(part, dofs=numbers[part.dofs], dimension=int(np.count_nonzero(self.held)))
+
+    @property
+    def spaces(self) -> tuple[Space, ...]:
+        """The spaces of the unknowns: of p, and of r."""
+        found = [] if self.held.all() else [self.space.selected(~self.held)]
+        return (*found, *([] if self.released is None else [self.released]))
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """The test functions in the order of the rows: those of unknown p, and those of unknown r."""
+        return np.concatenate([np.flatnonzero(~self.held), np.flatnonzero(self.held)])
+
+    def operator(self) -> BoundaryOperator:
+        """The operator of the unknowns."""
+        free, held = ~self.held, self.held
+        tests = [self.space.selected(each) for each in (free, held) if each.any()]
+        table = []
+        for test in tests:
+            row = [self.pressures(free, test)] if free.any() else []
+            table.append(row + ([] if self.released is None else [self.fluxes(self.released, test)]))
+        return table[0][0] if len(table) == 1 else blocks(table)
+
+    def known(self) -> tuple[BoundaryOperator, Complex] | None:
+        """The operator of what is known, tested with all functions, and its coefficients; None where nothing is."""
+        row, values = [], []
+        if self.given is not None and np.any(self.given.coefficients):
+            row.append(self.pressures(self.held, self.space))
+            values.append(self.given.coefficients[self.held])
+        if self.moving is not None and np.any(self.moving.coefficients):
+            row.append(self.fluxes(self.moving.space, self.space))
+            values.append(self.moving.coefficients)
+        if not row:
+            return None
+        return (row[0] if len(row) == 1 else blocks([row])), np.concatenate(values)
+
+    def pressures(self, functions: NDArray[np.bool_], test: Space) -> BoundaryOperator:
+        """What some functions of p (dimension,) contribute, by themselves and by the walls that yield to them."""
+        trial, green = self.space.selected(functions), self.green
+        found = 0.5 * identity(trial, test) - self.sign * double_layer(green, trial, test)
+        if self.eta != 0:
+            found = found + self.eta * hypersingular(green, trial, test)
+        if (reaction := self.reaction) is None:
+            return found
+        slopes = reaction.of_pressure(np.flatnonzero(functions))
+        if not slopes.nnz:
+            return found
+        if reaction.space is trial and np.ptp(reaction.slopes) == 0:
+            return found + complex(reaction.slopes[0]) * self.fluxes(trial, test)
+        return transformed(self.fluxes(reaction.space, test), right=slopes) + found
+
+    def fluxes(self, trial: Space, test: Space) -> BoundaryOperator:
+        """V + eta (I/2 + K'), what functions of r contribute."""
+        found: BoundaryOperator = single_layer(self.green, trial, test)
+        if self.eta != 0:
+            found = found + self.eta * adjoint_double_layer(self.green, trial, test)
+            found = found + (0.5 * self.eta) * identity(trial, test)
+        return found
+
+    def fields(self, coefficients: Complex) -> tuple[Function, Function | None, Function | None]:
+        """p on the whole surface, and r where walls yield and where the pressure is given, of a solution."""
+        pressure = np.zeros(self.space.dimension, np.complex128)
+        count = int(np.count_nonzero(~self.held))
+        pressure[~self.held] = coefficients[:count]
+        if self.given is not None:
+            pressure[self.held] = self.given.coefficients[self.held]
+        yielding = released = None
+        if self.reaction is not None:
+            slopes = self.reaction.slopes * pressure[self.reaction.whole]
+            yielding = Function(self.reaction.space, slopes, "slope of the pressure at yielding walls", "Pa/m")
+        if self.released is not None:
+            unknown = coefficients[count:]
+            released = Function(self.released, unknown, "slope of the pressure where it is given", "Pa/m")
+        return Function(self.space, pressure, "pressure", "Pa"), yielding, released
+
+    def _part(self, triangles: NDArray[np.int64]) -> Space:
+        """The space of pressures on some triangles, with the numbers of the whole one."""
+        own = np.sort(triangles)
+        return replace(self.space, triangles=own, dofs=self.space.dofs[own])
