@@ -131,7 +131,7 @@ class AcousticProblem(Problem[AcousticSolution]):
 
     def at(self, wavenumber: complex) -> Self:
         """This problem at another wavenumber, with the same velocities; impedances follow their laws."""
-        return replace(self, wavenumber=wavenumber, frequency=None)
+        return replace(self, wavenumber=wavenumber, frequency=None)  # type: ignore[arg-type]
 
     @named_options
     def sweep(
@@ -216,7 +216,7 @@ class AcousticProblem(Problem[AcousticSolution]):
 
     @cached_property
     def _known_loads(self) -> dict[tuple[Any, ...], NDArray[Any]]:
-        """What is known, tested (unknowns,), by the options of the matrix; the latest under ()."""
+        """Products (unknowns,) with what is known, by the options of the matrix; the latest under ()."""
         return {}
 
     def _prepare(self, options: SolveOptions) -> float:

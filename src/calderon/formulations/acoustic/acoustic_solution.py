@@ -210,7 +210,8 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
     def _work(self, slope: Function, triangles: NDArray[np.int64] | None = None) -> complex:
         """int p conj(v) in W, v = slope / (i omega rho), over all triangles or some."""
         over = slope if triangles is None else _restricted(slope, triangles)
-        mass = self.surface.space.mass_matrix(over.space)  # type: ignore[union-attr,arg-type]
+        pressures: Any = self.surface.space
+        mass = pressures.mass_matrix(over.space)
         return complex(over.coefficients.conj() @ (mass @ self.surface.coefficients) / np.conj(self._inertia))
 
     def _mean_square(self, triangles: NDArray[np.int64]) -> float:
@@ -218,7 +219,7 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
         if self.moving is None:
             return 0.0
         over = _restricted(self.moving, triangles)
-        square = over.coefficients.conj() @ (over.space.mass_matrix() @ over.coefficients)  # type: ignore[union-attr]
+        square = over.coefficients.conj() @ (over.space.mass_matrix() @ over.coefficients)
         return float(square.real / abs(self._inertia) ** 2)
 
     def _require_outside(self, what: str) -> None:

@@ -135,9 +135,8 @@ class SoundEquation:
         # a piece has the mean of its triangles, weighted by their areas
         weights = np.repeat(part.mesh.areas[cut.triangles], size)
         numbers, values = space.dofs.ravel(), slopes[cut.triangles].ravel() * weights
-        means = (np.bincount(numbers, each, space.dimension) for each in (values.real, values.imag, weights))
-        real, imaginary, weight = means
-        return Reaction(space, pieces.whole, (real + 1j * imaginary) / weight)
+        parts = [np.bincount(numbers, each, space.dimension) for each in (values.real, values.imag, weights)]
+        return Reaction(space, pieces.whole, (parts[0] + 1j * parts[1]).astype(np.complex128) / parts[2])
 
     @staticmethod
     def _admitted(z: Complex, wall: ConditionedWall) -> Complex:
@@ -223,7 +222,7 @@ class SoundEquation:
         return (row[0] if len(row) == 1 else blocks([row])), np.concatenate(values)
 
     def pressures(self, functions: NDArray[np.bool_], test: Space) -> BoundaryOperator:
-        """What some functions of p (dimension,) contribute, by themselves and by the walls that yield to them."""
+        """The operator of some functions of p (dimension,), with r of the walls that yield to them."""
         trial, green = self.space.selected(functions), self.green
         found = 0.5 * identity(trial, test) - self.sign * double_layer(green, trial, test)
         if self.eta != 0:
@@ -237,8 +236,8 @@ class SoundEquation:
             return found + complex(reaction.slopes[0]) * self.fluxes(trial, test)
         return transformed(self.fluxes(reaction.space, test), right=slopes) + found
 
-    def fluxes(self, trial: Space, test: Space) -> BoundaryOperator:
-        """V + eta (I/2 + K'), what functions of r contribute."""
+    def fluxes(self, trial: Any, test: Space) -> BoundaryOperator:
+        """V + eta (I/2 + K') of functions of r."""
         found: BoundaryOperator = single_layer(self.green, trial, test)
         if self.eta != 0:
             found = found + self.eta * adjoint_double_layer(self.green, trial, test)

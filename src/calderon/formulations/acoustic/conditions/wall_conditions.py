@@ -1,4 +1,4 @@
-"""What may be prescribed on a wall: a velocity, an impedance, a sound pressure, or nothing (rigid)."""
+"""Conditions that a wall may have: a velocity, an impedance, a sound pressure, or nothing (rigid)."""
 
 from dataclasses import dataclass
 from typing import Any

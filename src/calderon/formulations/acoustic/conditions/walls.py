@@ -94,5 +94,5 @@ def _wall(mesh: TriangleMesh, triangles: Any, sign: float, name: str, given: lis
 
 
 def _present(walls: list[ConditionedWall]) -> list[ConditionedWall]:
-    """Those that are not rigid."""
+    """The walls that are not rigid."""
     return [each for each in walls if each.velocity or each.impedance or each.pressure]
