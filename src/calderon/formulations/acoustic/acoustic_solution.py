@@ -21,7 +21,7 @@ from calderon.potentials import Potential
 from calderon.quadrature.sphere import far_field_square
 from calderon.spaces import Function
 from calderon.spaces.space import Tags, supported_triangles
-from calderon.validation import of_any_shape, one_of, one_or_more_points, positive_length
+from calderon.validation import of_any_shape, one_of, one_or_more_points, positive_length, unit_vector
 from calderon.view import Described, Scene, Viewable
 from calderon.waves import PlaneWave, PointSource, Superposition, Wave
 
@@ -111,7 +111,7 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
 
     def directivity_index(self, direction: ArrayLike) -> float:
         """10 log10 of the directivity in one direction (3,), in dB."""
-        return float(decibels(self.directivity(np.reshape(direction, (-1, 3))))[0])
+        return float(decibels(self.directivity(unit_vector(direction)[None]))[0])
 
     def far_field_data(self, theta: ArrayLike, phi: ArrayLike | None = None) -> Any:
         """The far field as an `xarray.Dataset`; see `far_field_arrays`."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.polynomial.polynomial import polyval
 
-from calderon.validation import positive_length, real_number
+from calderon.validation import positive_length, real_number, wavenumber_of_a_wave
 
 KELVIN = 273.15
 LIGHTEST_LIQUID = 50.0
@@ -52,7 +52,7 @@ class Fluid:
 
     def angular_frequency(self, wavenumber: complex) -> float:
         """omega = c Re k in 1/s."""
-        return float(np.real(wavenumber)) * self.speed_of_sound
+        return float(np.real(wavenumber_of_a_wave(wavenumber))) * self.speed_of_sound
 
     @classmethod
     def air(cls, celsius: float = 20.0, pressure: float = 101325.0) -> "Fluid":
