@@ -165,7 +165,7 @@ def sound_and_potentials() -> Iterator[tuple[Any, Methods]]:
     yield fixed, {"field": near, "gradient": near}
     moving = cal.AcousticProblem(mesh, 1.0, fluid=cal.Fluid.water(), conditions=cal.Velocity(1.0))
     yield moving, {
-        "at": {"wavenumber": 1.1}, "plan": {"method": "auto", "rtol": 1e-5},
+        "at": {"wavenumber": 1.1}, "plan": {"method": "auto", "rtol": 1e-5}, "solve": {"sources": None, **options},
         "sweep": {"frequencies": [50.0], "sources": None, **options},
     }  # fmt: skip
     radiated = moving.solve(**options)

@@ -60,8 +60,8 @@ def test_the_ear_of_a_rigid_head_hears_a_source_and_is_heard_by_it():
     free = np.exp(1j * k * r) / (4 * np.pi * r)
     exact = [cal.exact.rigid_sphere(k, 1.0, source=place).surface_pressure([up])[0] / free for place in places]
     assert np.allclose(20 * np.log10(np.abs(exact)), [14.91, 2.54, -14.44, -7.59], atol=0.005)
-    heard = cal.AcousticProblem(mesh, k, fluid=AIR).solve_all([cal.PointSource(place) for place in places])
-    direct = np.array([each.surface.coefficients[ear] for each in heard]) / free
+    observed = cal.AcousticProblem(mesh, k, fluid=AIR).solve_all([cal.PointSource(place) for place in places])
+    direct = np.array([each.surface.coefficients[ear] for each in observed]) / free
     assert np.abs(20 * np.log10(np.abs(direct / exact))).max() < 0.3
     assert np.abs(np.angle(direct / exact)).max() < np.radians(3)
     unit = np.zeros(mesh.number_of_vertices)

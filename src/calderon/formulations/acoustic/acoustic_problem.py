@@ -134,6 +134,12 @@ class AcousticProblem(Problem[AcousticSolution]):
         return replace(self, wavenumber=wavenumber, frequency=None)  # type: ignore[arg-type]
 
     @named_options
+    def solve(self, sources: Wave | None = None, **options: Unpack[SolveChoices]) -> AcousticSolution:
+        """Solve for the conditions of the walls and sources in the fluid, a wave or a sum of them, or None; options as
+        in `Problem.solve`. ValueError where nothing sounds."""
+        return self.solve_all([sources], **options)[0]
+
+    @named_options
     def sweep(
         self, frequencies: Iterable[float], sources: Wave | None = None, **options: Unpack[SolveChoices]
     ) -> Sweep:
