@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import eval_legendre
 
 from calderon.exact.bessel import spherical_hankel
 from calderon.exact.sphere import OutgoingSeries
@@ -121,5 +121,5 @@ def radiating_cap(k: complex, radius: float, angle: float, axis: ArrayLike = (0,
     if abs(k) * radius > MOST_WAVES:
         raise ValueError(f"k a = {abs(k) * radius:.3g} is too large for partial waves: at most {MOST_WAVES:g}")
     orders = np.arange(int(np.ceil(abs(k) * radius)) + CAP_TERMS)
-    values = np.append(1.0, eval_legendre(np.arange(len(orders) + 1), np.cos(half)))  # P_(-1) = 1
+    values = np.append(1.0, scipy.special.eval_legendre(np.arange(len(orders) + 1), np.cos(half)))  # P_(-1) = 1
     return RadiatingSphere(k, radius, (values[:-2] - values[2:]) / 2, axis)

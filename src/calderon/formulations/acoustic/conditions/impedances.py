@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import jve
 
 from calderon.formulations.acoustic.fluid import Fluid
 
@@ -98,7 +98,9 @@ class PerforatedPanel(WallLaw):
         x = self.hole * np.sqrt(omega * fluid.density / (4 * self.viscosity))
         mass = -1j * omega * fluid.density
         y = x * np.sqrt(1j)
-        hole = mass * self.thickness / (1 - 2 * jve(1, y) / (y * jve(0, y)))  # scaled: wide holes
+        hole = (
+            mass * self.thickness / (1 - 2 * scipy.special.jve(1, y) / (y * scipy.special.jve(0, y)))
+        )  # scaled: wide holes
         ends = np.sqrt(2) * self.viscosity * x / self.hole + 0.85 * mass * self.hole
         cavity = 1j * fluid.impedance / np.tan(omega * self.cavity / fluid.speed_of_sound)
         return complex((hole + ends) / self.porosity + cavity)
