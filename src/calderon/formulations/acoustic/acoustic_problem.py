@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Self, Unpack
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.acoustic.acoustic_solution import AcousticSolution
+from calderon.formulations.acoustic.closed_rooms import error_of_constants, warn_of_small_room
 from calderon.formulations.acoustic.conditions.walls import ConditionedWall, Conditions, walls_of
 from calderon.formulations.acoustic.fluid import Fluid
 from calderon.formulations.acoustic.scattering import ROOT_ERROR, usual_coupling, yielding_on_a_plane
@@ -164,14 +165,20 @@ class AcousticProblem(Problem[AcousticSolution]):
             text = f"Burton-Miller {terms}, eta = {self.eta:.4g} m"
         else:
             text = "(I/2 + K) p + V r = p_inc"
-        return LinearSystem(
-            f"{text}, r = dp/dnu = i omega rho (v - p / Z)", self.equation.operator(), self.equation.spaces
-        )
+        text, thin = f"{text}, r = dp/dnu = i omega rho (v - p / Z)", None
+        if self._is_closed_room:
+            thin = partial(error_of_constants, self.function_space)
+        return LinearSystem(text, self.equation.operator(), self.equation.spaces, thin)
+
+    @property
+    def _is_closed_room(self) -> bool:
+        """Whether a nearly constant pressure is nearly a null vector at low frequencies."""
+        return self.side == "interior" and self.equation.released is None
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
         """ "osrc" outside, and inside where a pressure is given; "mass"."""
-        return ("mass",) if self.side == "interior" and self.equation.released is None else ("osrc", "mass")
+        return ("mass",) if self._is_closed_room else ("osrc", "mass")
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         if not options.preconditioned_by("osrc"):
@@ -227,6 +234,9 @@ class AcousticProblem(Problem[AcousticSolution]):
 
     def _prepare(self, options: SolveOptions) -> float:
         key, loads = options.matrix_key, self._known_loads
+        if self._is_closed_room and self.equation.reaction is None:
+            rounding = float(np.finfo(np.float32).eps) if options.precision != "double" else 0.0
+            warn_of_small_room(self.mesh, self.wavenumber, max(options.assembly_rtol or 0.0, rounding))
         if key not in loads:
             loads[key] = np.zeros(self.unknowns)
             if (known := self.equation.known()) is not None:
