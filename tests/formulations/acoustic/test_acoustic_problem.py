@@ -201,6 +201,22 @@ def test_every_method_gives_the_dense_solution(method):
     assert largest(problem.solve(method=method, rtol=1e-5).field(OUTSIDE), dense) < 1e-4
 
 
+SOLVERS = [
+    {"solver": "lu"},
+    {"precision": "mixed"},
+    {"precision": "single", "rtol": 1e-5},
+]
+
+
+@pytest.mark.variant
+@pytest.mark.parametrize("options", [*SOLVERS, {"backend": "opencl"}, {"backend": "opencl", "precision": "single"}])
+def test_every_solver_precision_and_backend_gives_the_same_solution(options, opencl):
+    conditions = {1: [cal.Velocity(lambda x: 1e-3 * (1 + x[:, 2])), cal.Impedance(1e6)], 2: cal.SoundPressure(1.0)}
+    problem = cal.AcousticProblem(halves(0.34), 1.0, fluid=WATER, conditions=conditions)
+    dense = problem.solve(rtol=1e-8).field(OUTSIDE)
+    assert largest(problem.solve(**options).field(OUTSIDE), dense) < 1e-5
+
+
 def test_sweeps_plans_and_several_sources():
     mesh, k = cal.mesh.sphere(1.0, 0.34), 1.0
     problem = cal.AcousticProblem(mesh, k, fluid=WATER, conditions=cal.Velocity(lambda x: 1e-3 * (1 + x[:, 2])))

@@ -13,6 +13,7 @@ from calderon.formulations.acoustic.acoustic_solution import AcousticSolution
 from calderon.formulations.acoustic.closed_rooms import error_of_constants, warn_of_small_room
 from calderon.formulations.acoustic.conditions.walls import ConditionedWall, Conditions, walls_of
 from calderon.formulations.acoustic.fluid import Fluid
+from calderon.formulations.acoustic.known_part import KnownPart
 from calderon.formulations.acoustic.scattering import ROOT_ERROR, usual_coupling, yielding_on_a_plane
 from calderon.formulations.acoustic.sound_equation import SoundEquation
 from calderon.formulations.checks import (
@@ -152,12 +153,8 @@ class AcousticProblem(Problem[AcousticSolution]):
     def plan(self, **options: Unpack[PlanChoices]) -> Plan:
         """The plan of `Problem.plan`, with the seconds of what the right-hand side needs, and its memory if that is
         more."""
-        found, chosen = super().plan(**options), self._options(checked_choices(options, PlanChoices))  # type: ignore[arg-type]
-        if (known := self.equation.known()) is None:
-            return found
-        more = known[0].plan(chosen.method, chosen.assembly_rtol, chosen.precision)
-        stored = more.nbytes if chosen.chosen.compresses else 0
-        return found._replace(nbytes=max(found.nbytes, stored), seconds=found.seconds + more.seconds)
+        chosen: Any = checked_choices(options, PlanChoices)
+        return self._known.added(super().plan(**options), self._options(chosen))
 
     def _build_system(self) -> LinearSystem:
         terms = "(I/2 - K + eta D) p + (V + eta (I/2 + K')) r = p_inc + eta dp_inc/dn"
@@ -228,25 +225,18 @@ class AcousticProblem(Problem[AcousticSolution]):
         return self.function_space.loads()
 
     @cached_property
-    def _known_loads(self) -> dict[tuple[Any, ...], NDArray[Any]]:
-        """Products (unknowns,) with what is known, by the options of the matrix; the latest under ()."""
-        return {}
+    def _known(self) -> KnownPart:
+        """Integrals of what is known on the walls."""
+        return KnownPart(self.equation)
 
     def _prepare(self, options: SolveOptions) -> float:
-        key, loads = options.matrix_key, self._known_loads
         if self._is_closed_room and self.equation.reaction is None:
             rounding = float(np.finfo(np.float32).eps) if options.precision != "double" else 0.0
             warn_of_small_room(self.mesh, self.wavenumber, max(options.assembly_rtol or 0.0, rounding))
-        if key not in loads:
-            loads[key] = np.zeros(self.unknowns)
-            if (known := self.equation.known()) is not None:
-                operator, values = known
-                loads[key] = (_products(operator, options) @ values)[self.equation.order]
-        loads[()] = loads[key]
-        return 0.0
+        return self._known.compute(options)
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
-        known = -self._known_loads[()]
+        known = -self._known.load
         if data is None:
             return known
         loads = self._loads
@@ -271,12 +261,3 @@ class AcousticProblem(Problem[AcousticSolution]):
     @property
     def _details(self) -> tuple[str, ...]:
         return (resolution(self.mesh, self.wavenumber, self.elements_per_wavelength),)
-
-
-def _products(operator: Any, options: SolveOptions) -> Any:
-    """Products with what is known, of which one is needed: by the method of the options where it compresses or several
-    backends share it, else without a matrix."""
-    if options.chosen.compresses or "+" in options.backend:
-        return operator.assemble(options.method, progress=options.progress, **options.execution)
-    precision = "double" if options.precision == "mixed" else options.precision
-    return operator.assemble("matrix-free", backend=options.backend, precision=precision)
