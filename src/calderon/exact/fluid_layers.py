@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.exact.sphere import Fluid, SphereScattering, sphere_scattering
+from calderon.exact.sphere import FluidShell, SphereScattering, sphere_scattering
 from calderon.validation import finite_number, nonzero_wavenumber, one_of, positive_length
 
 CORES = {"fluid": (0, 1), "rigid": (1, 0), "soft": (0, 1)}
@@ -35,7 +35,7 @@ def layered_fluid_sphere(
     """
     sizes, inside, densities = _checked(radii, wavenumbers, density_ratios, core)
     faces = sizes.tolist() if core != "fluid" else [0.0, *sizes.tolist()]
-    fluids = [Fluid(*each) for each in zip(faces[:-1], faces[1:], inside, densities, strict=True)]
+    fluids = [FluidShell(*each) for each in zip(faces[:-1], faces[1:], inside, densities, strict=True)]
     return sphere_scattering("layered", k, faces[-1], direction, source, CORES[core], fluids)
 
 

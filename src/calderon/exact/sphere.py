@@ -225,11 +225,11 @@ def fluid_sphere(
     ratio = finite_number(density_ratio, "density_ratio")
     if not np.real(ratio) > 0:
         raise ValueError(f"density_ratio must be positive, got {density_ratio!r}")
-    fluid = Fluid(0.0, positive_length(radius, "radius"), inside, ratio)
+    fluid = FluidShell(0.0, positive_length(radius, "radius"), inside, ratio)
     return sphere_scattering("fluid", k, radius, direction, source, (0, 1), [fluid])
 
 
-class Fluid(NamedTuple):
+class FluidShell(NamedTuple):
     """A layer of fluid: radii of its faces in m (the inner one 0 for a ball), its wavenumber in 1/m, and its density
     over that of the surroundings."""
 
@@ -242,7 +242,7 @@ class Fluid(NamedTuple):
 class FluidLayer(NamedTuple):
     """The field in a layer of fluid: alpha and beta (2, N + 1) as in `calderon.exact.layers`."""
 
-    fluid: Fluid
+    fluid: FluidShell
     pair: np.ndarray
 
     def radial(self, r: np.ndarray) -> np.ndarray:
@@ -259,7 +259,7 @@ def sphere_scattering(
     direction: ArrayLike | None,
     source: ArrayLike | None,
     core: tuple[complex, complex],
-    fluids: Sequence[Fluid] = (),
+    fluids: Sequence[FluidShell] = (),
     admittance: complex = 0.0,
 ) -> SphereScattering:
     """The field of a sphere with these layers from the inside out around a core; other arguments as for `soft_sphere`.
