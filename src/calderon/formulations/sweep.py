@@ -51,12 +51,16 @@ class Sweep(Sampling, Sequence[Any]):
         return stacked(self.axis, [each.far_field_arrays(theta, phi) for each in self.solutions])
 
     def arrays(self) -> LabelledArrays:
-        """Numbers by frequency: of the solver, and of antennas impedances and S."""
+        """Numbers by frequency: of the solver, the `figures` of solutions that have some, and of antennas impedances
+        and S."""
         infos = [each.info for each in self.solutions]
         found = [
             Quantity("iterations", np.array([each.iterations for each in infos])),
             Quantity("relative_residual", np.array([each.residual for each in infos])),
         ]
+        for several in zip(*(getattr(each, "figures", ()) for each in self.solutions), strict=True):
+            values = np.array([each.values for each in several])
+            found.append(Quantity(several[0].name, values, several[0].unit, several[0].label))
         axes: tuple[Axis, ...] = (self.axis,)
         if self.s is not None:
             names = [np.array(self.solutions[0].feeds)] * 2

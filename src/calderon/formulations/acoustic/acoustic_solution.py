@@ -190,6 +190,17 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
         return self.sound_power / (0.5 * self.fluid.impedance * square)
 
     @property
+    def figures(self) -> tuple[Quantity, ...]:
+        """Powers as numbers with units, which a sweep collects by frequency; with walls that do not give any, none."""
+        if self.moving is None and self.released is None:
+            return ()
+        return (
+            Quantity("sound_power", np.asarray(self.sound_power), "W", "sound power"),
+            Quantity("sound_power_level", np.asarray(self.sound_power_level), "dB re 1 pW", "sound power level"),
+            Quantity("absorbed_power", np.asarray(self.absorbed_power()), "W", "absorbed power"),
+        )
+
+    @property
     def _inertia(self) -> complex:
         """i omega rho."""
         return 1j * self.fluid.angular_frequency(self.wavenumber) * self.fluid.density
