@@ -71,6 +71,7 @@ def constructors() -> Iterator[Call]:
         "MaxwellDG": {"mesh": tetrahedra(), "order": 1, "flux": "centred", "courant": 0.9, "time_step": None},
         "ModifiedHelmholtz": {"decay": 1.0},
         "Moment": {"resultant": Z},
+        "Multipole": {"position": [0, 0, 2], "coefficients": [1.0], "wavenumber": 1.0},
         "P0": {"mesh": mesh, "tags": None, "components": 1},
         "P1": {"mesh": mesh, "tags": None, "boundary": True, "components": 1},
         "P2": {"mesh": mesh, "tags": None, "boundary": True, "components": 1},

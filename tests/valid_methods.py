@@ -114,6 +114,9 @@ def meshes() -> Iterator[tuple[Any, Methods]]:
     sound = {"gradient": {"x": POINTS}, "normal_derivative": {"x": POINTS, "n": normals}, "at": {"wavenumber": 1.1}}
     yield cal.PlaneWave(X, 1.0), sound
     yield cal.PointSource([0, 0, 5], 1.0), {**sound, "far_field": ANGLES}
+    yield cal.Multipole([0, 0, 5], [1.0], 1.0), {**sound, "far_field": ANGLES}
+    measured = {"position": [0, 0, 5], "points": POINTS, "pressures": [1.0, 2.0], "order": 0, "wavenumber": 1.0}
+    yield cal.Multipole, {"fit": measured}
     pulse = cal.TransientPlaneWave(X, Z, 1e9)
     yield pulse, {name: {"points": POINTS, "time": 1e-9} for name in ("electric", "magnetic")}
     for dispersive in (

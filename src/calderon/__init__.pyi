@@ -102,6 +102,7 @@ from .waves import (
     ElectromagneticPlaneWave as ElectromagneticPlaneWave,
     GaussianPulse as GaussianPulse,
     MagneticDipole as MagneticDipole,
+    Multipole as Multipole,
     PlaneWave as PlaneWave,
     PointSource as PointSource,
     RampedSine as RampedSine,

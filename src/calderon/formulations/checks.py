@@ -180,7 +180,7 @@ def charges_resolved(
 def incident_wave(wave: Any, wavenumber: complex, problem: str) -> Any:
     """The wave, with the wavenumber of the problem where it has none of its own. TypeError for anything but a wave of
     sound, ValueError for one of another wavenumber."""
-    kinds = "PlaneWave, PointSource or a sum of them"
+    kinds = "PlaneWave, PointSource, Multipole or a sum of them"
     fits = callable(wave) and hasattr(wave, "wavenumber") and hasattr(wave, "normal_derivative")
     return _checked_wave(wave, fits, wavenumber, f"{problem}.solve needs an incident wave ({kinds})")
 

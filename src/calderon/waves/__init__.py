@@ -2,6 +2,7 @@
 
 from calderon.waves.currents import CurrentDipole, CurrentSource, GaussianPulse, RampedSine, Signal
 from calderon.waves.field import ElectromagneticSuperposition, ElectromagneticWave, Superposition, Wave
+from calderon.waves.multipole import Multipole
 from calderon.waves.plane import ElectromagneticPlaneWave, PlaneWave, TransientPlaneWave
 from calderon.waves.point import ElectricDipole, MagneticDipole, PointSource
 
@@ -14,6 +15,7 @@ __all__ = [
     "ElectromagneticWave",
     "GaussianPulse",
     "MagneticDipole",
+    "Multipole",
     "PlaneWave",
     "PointSource",
     "RampedSine",

@@ -23,7 +23,7 @@ from calderon.spaces import Function
 from calderon.spaces.space import Tags, supported_triangles
 from calderon.validation import of_any_shape, one_of, one_or_more_points, positive_length, unit_vector
 from calderon.view import Described, Scene, Viewable
-from calderon.waves import PlaneWave, PointSource, Superposition, Wave
+from calderon.waves import Multipole, PlaneWave, PointSource, Superposition, Wave
 
 REACTIVE = 1e-2
 """Real over imaginary part of the power at the surface below which the far field gives the power: errors of the surface
@@ -55,7 +55,9 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
     sources: Wave | None
     frequency: float
 
-    saved_classes: ClassVar[Sequence[type]] = (PlaneWave, PointSource, Superposition, Helmholtz, Potential, Fluid)
+    saved_classes: ClassVar[Sequence[type]] = (
+        PlaneWave, PointSource, Multipole, Superposition, Helmholtz, Potential, Fluid,
+    )  # fmt: skip
 
     @property
     def mesh(self) -> TriangleMesh:

@@ -21,7 +21,7 @@ from calderon.quadrature.sphere import far_field_square
 from calderon.spaces import Function
 from calderon.validation import of_any_shape, one_or_more_points, positive_length
 from calderon.view import Described, Scene, Viewable
-from calderon.waves import PlaneWave, PointSource, Superposition, Wave
+from calderon.waves import Multipole, PlaneWave, PointSource, Superposition, Wave
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
     frequency: float | None = None
     rigid: tuple[int, ...] = ()
 
-    saved_classes: ClassVar[Sequence[type]] = (PlaneWave, PointSource, Superposition, Helmholtz, Potential)
+    saved_classes: ClassVar[Sequence[type]] = (PlaneWave, PointSource, Multipole, Superposition, Helmholtz, Potential)
 
     @property
     def mesh(self) -> TriangleMesh:
