@@ -128,6 +128,7 @@ def shapes() -> Iterator[Call]:
             "cylinder": {"radius": 0.5, "length": 1.0, "h": 0.5},
             "disc": {"radius": 1.0, "h": 1.0},
             "ellipsoid": {"semi_axes": [1.0, 1.0, 0.5], "h": 0.6, "volume": True},
+            "hemisphere": {"radius": 1.0, "h": 0.5, "volume": True},
             "hollow_sphere": {"radius": 1.0, "inner_radius": 0.5, "h": 0.6},
             "layered_cuboid": {"lengths": [1.0, 1.0], "thicknesses": [0.5, 0.5], "h": 0.6},
             "merge": {"meshes": [sphere(), plate()]},

@@ -10,7 +10,7 @@ from calderon.mesh.files.writing import write
 from calderon.mesh.shapes.flat import cube, cuboid, cylinder, disc, layered_cuboid, plate, tube
 from calderon.mesh.shapes.phantom import phantom, phantom_sizes
 from calderon.mesh.shapes.radar_targets import almond, ogive
-from calderon.mesh.shapes.round import ellipsoid, hollow_sphere, sphere, torus
+from calderon.mesh.shapes.round import ellipsoid, hemisphere, hollow_sphere, sphere, torus
 from calderon.mesh.shapes.tetrahedral import box, layered_ball
 from calderon.mesh.tetrahedra import TetrahedralMesh, without_part
 from calderon.mesh.tetrahedral.material import Material
@@ -38,6 +38,7 @@ __all__ = [
     "cylinder",
     "disc",
     "ellipsoid",
+    "hemisphere",
     "hollow_sphere",
     "holds_tetrahedra",
     "layered_ball",

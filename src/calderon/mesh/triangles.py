@@ -20,6 +20,7 @@ from calderon.mesh.geometry import FlatTriangles, Geometry
 from calderon.mesh.shapes.division import quartered
 from calderon.mesh.shapes.edge_refinement import refined_toward
 from calderon.mesh.shapes.feature_remeshing import remeshed_by_gmsh
+from calderon.mesh.shapes.mirror_images import checked_planes, mirror_images, snapped
 from calderon.mesh.sizes import positive, scale_factor
 from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.topology import edge_pairs
@@ -101,6 +102,27 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
         ):
             raise MeshError("rotated needs a rotation matrix: shape (3, 3), orthogonal, determinant +1")
         return TriangleMesh(self.vertices @ matrix.T, self.triangles, self.tags, self.names, self.note)
+
+    def mirrored(self, *planes: str) -> "TriangleMesh":
+        """This mesh on one side of mirrors, "x" for the plane x = 0, "y" or "z", with its images in them.
+
+        Vertices in a mirror are shared, those within 1e-6 of the size are moved into it with a MeshWarning; images have
+        the tags of their triangles, and reflected normals. MeshError for triangles on both sides of a mirror or in it.
+        """
+        return self.mirror_images(*planes).whole
+
+    def mirror_images(self, *planes: str) -> "MirroredMesh":
+        """The mesh of `mirrored` and which triangle is the image of which; made once, so that all problems share its
+        spaces."""
+        planes = checked_planes(planes)
+        if planes not in self._mirrored:
+            self._mirrored[planes] = _mirrored(self, planes)
+        return self._mirrored[planes]
+
+    @cached_property
+    def _mirrored(self) -> dict[tuple[str, ...], "MirroredMesh"]:
+        """Meshes with their images by mirrors."""
+        return {}
 
     def tag_numbers(self, tags: int | str | Iterable[int | str]) -> NDArray[np.int64]:
         """Tags given as numbers or names as sorted numbers; MeshError for those that the mesh does not have."""
@@ -260,6 +282,39 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
             f"edges {self.edge_lengths.min():.3g} to {self.edge_lengths.max():.3g} (mean {self.mean_edge_length:.3g})"
             f"{'; ' if self.note else ''}{self.note}"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class MirroredMesh:
+    """A mesh on one side of mirrors, and the whole with its images.
+
+    part: nt triangles. whole: m nt triangles, image k of triangle t being number k nt + t, with its last two vertices
+    exchanged where odd[k]; the part is image 0. planes: names of the mirrors. signs (m, 3): the diagonals of the
+    reflections. vertices (m, nv): the numbers in the whole of the images of each vertex.
+    """
+
+    part: TriangleMesh
+    whole: TriangleMesh
+    planes: tuple[str, ...]
+    signs: NDArray[np.int64]
+    vertices: NDArray[np.int64]
+
+    @property
+    def odd(self) -> NDArray[np.bool_]:
+        """(m,) whether an image is reflected an odd number of times."""
+        return np.prod(self.signs, axis=1) < 0
+
+
+def _mirrored(mesh: TriangleMesh, planes: tuple[str, ...]) -> MirroredMesh:
+    """The mesh and its images in checked planes. Where orientation turns triangles of the whole, the part has them so,
+    too."""
+    mesh.flat_triangles(mesh.triangles[:0, 0], "mirrored")
+    images = mirror_images(snapped(mesh.vertices, mesh.triangles, planes), mesh.triangles, planes)
+    tags = np.tile(mesh.tags, len(images.signs))
+    whole = TriangleMesh(images.vertices, images.triangles, tags, mesh.names, mesh.note)
+    nv, nt = mesh.number_of_vertices, mesh.number_of_triangles
+    part = TriangleMesh(whole.vertices[:nv], whole.triangles[:nt], mesh.tags, mesh.names, mesh.note)
+    return MirroredMesh(part, whole, planes, images.signs, images.numbers)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Sphere, hollow sphere, ellipsoid and torus by target edge length."""
+"""Sphere, hemisphere, hollow sphere, ellipsoid and torus by target edge length."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -8,12 +8,14 @@ import scipy
 from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError
+from calderon.mesh.shapes.mirror_images import mirror_images
 from calderon.mesh.shapes.remeshing import remeshed
 from calderon.mesh.shapes.volume_kept import VOLUME_NOTE, curved_mesh, with_volume_kept
 from calderon.mesh.sizes import positive, positive_lengths, refuse_long, room_for_surface
 from calderon.mesh.triangles import TriangleMesh
 from calderon.validation import truth
 
+RING_HEIGHT = 3**0.5 / 2  # of equilateral triangles over their sides
 MEAN_EDGE = 1.2046  # mean edge length of the geodesic unit sphere times its frequency
 
 
@@ -50,6 +52,45 @@ def hollow_sphere(radius: float = 1.0, inner_radius: float = 0.5, h: float = 0.1
     triangles = np.concatenate([outer.triangles, inner.triangles + outer.number_of_vertices])
     tags = np.repeat([0, 1], [outer.number_of_triangles, inner.number_of_triangles])
     return TriangleMesh(vertices, triangles, tags, {"outer": 0, "inner": 1}, note=outer.note)
+
+
+def hemisphere(radius: float = 1.0, h: float = 0.1, volume: bool = True) -> TriangleMesh:
+    """The half z >= 0 of a sphere about the origin, open, its boundary in the plane z = 0; mean edge length h (up to
+    0.7 radius). Its images, `hemisphere(...).mirrored("z")`, make a sphere; volume: as of `sphere`."""
+    radius, h = positive("radius", radius), positive("h", h)
+    refuse_long(h, 0.7 * radius, f"a hemisphere of radius {radius:g}")
+    room_for_surface(2 * np.pi * radius**2, h)
+    rings = round(np.pi / 2 * radius / (h * RING_HEIGHT))
+    found = [_ringed_hemisphere(each) for each in range(max(2, rings - 1), rings + 2)]
+    points, triangles = min(found, key=lambda shape: abs(radius * _mean_edge(*shape) - h))
+    whole = mirror_images(points, triangles, ("z",))
+    points = _of_unit_ball(whole.vertices, whole.triangles, volume)[: len(points)]
+    points[-np.count_nonzero(whole.vertices[:, 2] == 0) :, 2] = 0.0  # the last ring
+    return TriangleMesh(radius * points, triangles, note=VOLUME_NOTE if volume else "")
+
+
+def _ringed_hemisphere(number: int) -> tuple[NDArray, NDArray]:
+    """Points of the half z >= 0 of the unit sphere in so many rings about the z axis, and outward triangles: the pole
+    first, the ring in z = 0 last; points of a ring are as far apart as makes triangles equilateral."""
+    step = np.pi / 2 / number
+    theta = step * np.arange(1, number + 1)
+    counts = np.maximum(np.rint(2 * np.pi * np.sin(theta) / step * RING_HEIGHT), 3).astype(np.int64)
+    phi = 2 * np.pi * np.concatenate([np.arange(n) / n for n in counts])
+    theta = np.repeat(theta, counts)
+    height = np.append(np.cos(theta[: -counts[-1]]), np.zeros(counts[-1]))
+    ringed = np.stack([np.sin(theta) * np.cos(phi), np.sin(theta) * np.sin(phi), height], axis=1)
+    starts = np.append(1, 1 + np.cumsum(counts))
+    k = np.arange(counts[0])
+    triangles = [np.stack([0 * k, 1 + k, 1 + (k + 1) % counts[0]], axis=1)]
+    for n, m, start, after in zip(counts[:-1], counts[1:], starts[:-2], starts[1:-1], strict=True):
+        # sides of both rings in the order of their middles; each makes a triangle with the other ring's last point
+        middles = np.concatenate([(np.arange(n) + 0.5) / n, (np.arange(m) + 0.5) / m])
+        order = np.argsort(middles, kind="stable")
+        outer = order >= n
+        i, j = np.cumsum(~outer) - ~outer, np.cumsum(outer) - outer  # points passed before each side
+        third = np.where(outer, after + (j + 1) % m, start + (i + 1) % n)
+        triangles.append(np.stack([start + i % n, after + j % m, third], axis=1))
+    return np.concatenate([[[0.0, 0.0, 1.0]], ringed]), np.concatenate(triangles)
 
 
 def _of_unit_ball(points: NDArray, triangles: NDArray, volume: bool) -> NDArray:
