@@ -34,7 +34,7 @@ def constructors() -> Iterator[Call]:
     given: dict[str, dict[str, Any]] = {
         "AcousticProblem": {
             "mesh": mesh, "wavenumber": 1.0, "fluid": cal.Fluid(1.2, 343.0), "conditions": cal.Velocity(1.0),
-            "side": "exterior", "space": "P1",
+            "side": "exterior", "space": "P1", "mirrors": None,
         },
         "BC": {"mesh": mesh},
         "BondedSolids": {"parts": dict(zip(("low", "high"), bars(), strict=True))},
@@ -58,6 +58,7 @@ def constructors() -> Iterator[Call]:
         "GaussianPulse": {"width": 1e-9, "amplitude": 1.0, "frequency": 0.0, "delay": 1e-9},
         "Gravity": {"acceleration": Z},
         "Helmholtz": {"wavenumber": 1.0},
+        "HalfSpace": {"plane": "z", "rigid": True},
         "Impedance": {"value": 400.0, "gain": False},
         "ImpedanceScattering": {"mesh": mesh, "wavenumber": 1.0, "admittance": 0.5, "coupling": 1j},
         "LaplaceDirichlet": {"mesh": mesh, "side": "exterior", "space": "P0"},

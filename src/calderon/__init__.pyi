@@ -22,6 +22,7 @@ from .formulations import (
     ElasticSolid as ElasticSolid,
     Fluid as Fluid,
     FluidTransmission as FluidTransmission,
+    HalfSpace as HalfSpace,
     Impedance as Impedance,
     ImpedanceScattering as ImpedanceScattering,
     LaplaceDirichlet as LaplaceDirichlet,

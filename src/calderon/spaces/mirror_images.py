@@ -28,35 +28,24 @@ class MirroredFunctions:
     """Functions of a space, and its fields of one parity in each mirror.
 
     space: on the whole surface. functions (n,): numbers of those of the part that have unknowns, ascending. images
-    (dimension, n): E, with entries 1 and -1, at most one in a row.
+    (dimension, n): E, with entries 1 and -1, at most one in a row; None without mirrors, where E is the identity.
     """
 
     space: Any
     functions: NDArray[np.int64]
-    images: sp.csr_array
+    images: sp.csr_array | None
 
     @staticmethod
-    def of(space: Space | EdgeSpace, mirrored: MirroredMesh, parities: NDArray[np.int64]) -> "MirroredFunctions":
-        """parities (m,): 1 or -1 for each image. space: on the whole, on triangles with all their images. ValueError
-        for functions of edges where three or more triangles meet."""
-        count, total = mirrored.part.number_of_triangles, len(space.triangles)
+    def of(space: Space | EdgeSpace, mirrored: MirroredMesh | None, parities: NDArray[np.int64]) -> "MirroredFunctions":
+        """parities (m,): 1 or -1 for each image. space: on the whole, on triangles with all their images. mirrored:
+        None without mirrors. ValueError for functions of edges where three or more triangles meet."""
+        if mirrored is None:
+            return MirroredFunctions(space, np.arange(space.dimension), None)
         if (np.diff(space.triangles) <= 0).any():
             raise ValueError("mirrors need surfaces of which at most two triangles meet at an edge, with their images")
-        own = space.triangles[: total // len(parities)]
-        signs = getattr(space, "signs", None)
-        size = space.dofs.shape[1]
-        swapped = exchanged(Element(1) if signs is not None else space.element)
-        found = []
-        for k, parity in enumerate(parities):
-            rows = np.searchsorted(space.triangles, k * count + own)
-            order = swapped if mirrored.odd[k] else np.arange(size)
-            value = np.full((len(own), size), float(parity))
-            if signs is not None:
-                value *= signs[: len(own)] * signs[rows][:, order]
-            found.append((space.dofs[rows][:, order].ravel(), space.dofs[: len(own)].ravel(), value.ravel()))
-        image, function, value = (np.concatenate(each) for each in zip(*found, strict=True))
-        kept = function >= 0
-        shape = (space.dimension, space.dimension)
+        found = [_image(space, mirrored, k, parity) for k, parity in enumerate(parities)]
+        image, function, value = (np.concatenate([each[i].ravel() for each in found]) for i in range(3))
+        kept, shape = function >= 0, (space.dimension, space.dimension)
         sums, counts = (
             sp.coo_array((data[kept], (image[kept], function[kept])), shape=shape).tocsr()
             for data in (value, np.ones(len(value)))
@@ -67,14 +56,17 @@ class MirroredFunctions:
         images.eliminate_zeros()
         return MirroredFunctions(space, functions, images.tocsr())
 
+    @property
+    def dimension(self) -> int:
+        """The number of unknowns."""
+        return len(self.functions)
+
     def among(self, chosen: NDArray[np.bool_]) -> "MirroredFunctions":
-        """Some functions, a mask (dimension,) that holds all images of each, as functions of the space that has these
-        alone."""
-        kept = chosen[self.functions]
-        numbers = np.cumsum(chosen) - 1
-        return MirroredFunctions(
-            selected(self.space, chosen), numbers[self.functions[kept]], self.images[chosen][:, kept]
-        )
+        """Some functions, a mask (dimension of the space,) that holds all images of each, as functions of the space
+        that has these alone."""
+        space, kept, numbers = selected(self.space, chosen), chosen[self.functions], np.cumsum(chosen) - 1
+        images = None if self.images is None else self.images[chosen][:, kept]
+        return MirroredFunctions(space, numbers[self.functions[kept]], images)
 
     @cached_property
     def part(self) -> Any:
@@ -83,10 +75,39 @@ class MirroredFunctions:
         chosen[self.functions] = True
         return selected(self.space, chosen)
 
+    def extended(self, unknowns: NDArray[Any]) -> NDArray[Any]:
+        """E x, the coefficients of the whole, from unknowns x (n, ...), and integrals of the whole from those with the
+        functions of the part."""
+        return unknowns if self.images is None else np.asarray(self.images @ unknowns)
+
+    def summed(self, weights: NDArray[Any]) -> NDArray[Any]:
+        """E^T w, what weights (dimension of the space, ...) of the coefficients of the whole are of the unknowns."""
+        return weights if self.images is None else np.asarray(self.images.T @ weights)
+
+    def solve_mass(self, tested: NDArray[Any]) -> NDArray[Any]:
+        """The unknowns (n, ...) of the field with these integrals (n, ...) against the functions of the part."""
+        return np.asarray(self.space.solve_mass(self.extended(tested))[self.functions])
+
     def asymmetry(self, tested: NDArray[Any]) -> float:
-        """The largest difference of integrals (dimension, ...) from those of their images, relative to the largest
-        one."""
-        return float(np.abs(tested - self.images @ tested[self.functions]).max() / max(np.abs(tested).max(), 1e-300))
+        """The largest difference of integrals (dimension of the space, ...) from those of their images, relative to the
+        largest one."""
+        difference = tested - self.extended(tested[self.functions])
+        return float(np.abs(difference).max() / max(np.abs(tested).max(), np.finfo(float).tiny))
+
+
+def _image(
+    space: Space | EdgeSpace, mirrored: MirroredMesh, number: int, parity: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Functions of one image, those of the part, and the signs of the one in the image of the other, each (triangles of
+    the part, local functions). number: of the image; parity: its sign."""
+    own = space.triangles[: len(space.triangles) // len(mirrored.signs)]
+    rows = np.searchsorted(space.triangles, number * mirrored.part.number_of_triangles + own)
+    element = Element(1) if isinstance(space, EdgeSpace) else space.element  # edges are named by opposite vertices
+    order = exchanged(element) if mirrored.odd[number] else np.arange(element.size)
+    value = np.full((len(own), element.size), float(parity))
+    if isinstance(space, EdgeSpace):
+        value *= space.signs[: len(own)] * space.signs[rows][:, order]
+    return space.dofs[rows][:, order], space.dofs[: len(own)], value
 
 
 def exchanged(element: Element) -> NDArray[np.int64]:

@@ -30,6 +30,11 @@ class IncidentField(ABC):
         """This field, from its place, at another wavenumber in 1/m."""
         return replace(self, wavenumber=wavenumber)  # type: ignore[type-var]
 
+    def mirrored(self, plane: str) -> Self:
+        """The image of this field in a plane through the origin, "x" for x = 0, "y" or "z": u(R x) of sound, and E' =
+        R E(R x), H' = -R H(R x) of an electromagnetic field."""
+        raise TypeError(f"{type(self).__name__} has no image in the mirror {plane} = 0: add that of its sources to it")
+
     @property
     def _known_wavenumber(self) -> complex:
         """k; ValueError for a field that has none yet."""
@@ -80,6 +85,10 @@ class SumOfFields(IncidentField):
 
     def at(self, wavenumber: complex) -> Self:
         terms = tuple((weight, wave.at(wavenumber)) for weight, wave in self.terms)
+        return replace(self, terms=terms)  # type: ignore[type-var]
+
+    def mirrored(self, plane: str) -> Self:
+        terms = tuple((weight, wave.mirrored(plane)) for weight, wave in self.terms)
         return replace(self, terms=terms)  # type: ignore[type-var]
 
     def _weighted(self) -> tuple[tuple[complex, Any], ...]:
@@ -187,6 +196,11 @@ class ElectromagneticSuperposition(SumOfFields, ElectromagneticWave):
 
 
 ElectromagneticWave.sums = ElectromagneticSuperposition
+
+
+def reflected(vector: np.ndarray, plane: str) -> np.ndarray:
+    """R v of vectors (..., 3), v with another sign across the plane "x", "y" or "z"."""
+    return np.where(np.arange(3) == "xyz".index(plane), -vector, vector)
 
 
 def described_wavenumber(wave: IncidentField) -> str:

@@ -13,7 +13,7 @@ Fast Multipole Methods for the Helmholtz Equation in Three Dimensions (2004), se
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.exact.angular import unit_directions
 from calderon.exact.bessel import spherical_hankel
 from calderon.validation import finite_numbers, one_point, points_in_space, unmasked, wavenumber_of_a_wave, whole_number
-from calderon.waves.field import Wave, described_wavenumber
+from calderon.waves.field import Wave, described_wavenumber, reflected
 
 Complex = NDArray[np.complex128]
 
@@ -110,6 +110,17 @@ class Multipole(Wave):
         flat = d.reshape(-1, 3)
         values = spherical_harmonics(flat, self.order) @ factors * np.exp(-1j * k * (flat @ self.position))
         return np.asarray(values.reshape(d.shape[:-1]))
+
+    def mirrored(self, plane: str) -> Self:
+        """The multipole at R y, with Y_nm(R d) = (-1)^(n+m) Y_nm for z, Y_n(-m) for x, (-1)^m Y_n(-m) for y."""
+        n, m = np.array([*_numbers(self.order)]).T
+        opposite = n * n + n - m
+        images = {
+            "x": self.coefficients[opposite],
+            "y": (-1.0) ** m * self.coefficients[opposite],
+            "z": (-1.0) ** (n + m) * self.coefficients,
+        }
+        return replace(self, position=reflected(self.position, plane), coefficients=images[plane])
 
     def _waves(self, x: NDArray[np.float64], degree: int) -> Complex:
         """(n, (degree + 1)^2) psi at points (n, 3)."""

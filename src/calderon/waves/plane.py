@@ -1,8 +1,8 @@
 """Plane waves: of sound, of the electromagnetic field, and of the latter as a function of time."""
 
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from calderon.validation import (
     transverse_polarization,
     unit_vector,
 )
-from calderon.waves.field import ElectromagneticWave, Wave, described_wavenumber
+from calderon.waves.field import ElectromagneticWave, Wave, described_wavenumber, reflected
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +60,11 @@ class ElectromagneticPlaneWave(ElectromagneticWave):
     def magnetic(self, points: ArrayLike) -> np.ndarray:
         """H = d x E / eta (n, 3) at points (n, 3), in A/m for eta in ohm."""
         return self._scalar(points)[:, None] * (np.cross(self.direction, self.polarization) / self.impedance)
+
+    def mirrored(self, plane: str) -> Self:
+        given = None if self.takes_impedance else self.impedance
+        vectors = reflected(self.direction, plane), reflected(self.polarization, plane)
+        return replace(self, direction=vectors[0], polarization=vectors[1], impedance=given)
 
     def __str__(self) -> str:
         d = ", ".join(f"{component:.4g}" for component in self.direction)
@@ -122,6 +127,9 @@ class PlaneWave(Wave):
     def gradient(self, x: ArrayLike) -> np.ndarray:
         """ik d u(x), shape (n, 3)."""
         return (1j * self._known_wavenumber * self(x))[:, None] * self.direction
+
+    def mirrored(self, plane: str) -> Self:
+        return replace(self, direction=reflected(self.direction, plane))
 
     def __str__(self) -> str:
         d = ", ".join(f"{component:.4g}" for component in self.direction)

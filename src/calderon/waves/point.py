@@ -1,6 +1,7 @@
 """Point sources of sound, and electric and magnetic dipoles."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,7 +9,7 @@ from numpy.typing import ArrayLike
 from calderon.exact.hertz_dipole import HertzDipole
 from calderon.exact.point_sources import PointSources
 from calderon.validation import finite_number, nonnegative_wavenumber, one_point
-from calderon.waves.field import ElectromagneticWave, Wave, described_wavenumber
+from calderon.waves.field import ElectromagneticWave, Wave, described_wavenumber, reflected
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,9 @@ class PointSource(Wave):
         """F(d) = amplitude exp(-ik d . y) / (4 pi) (...) in directions d given by angles or vectors, see
         `exact.unit_directions`: u ~ F exp(ikr) / r."""
         return self._sources().far_field(theta, phi)
+
+    def mirrored(self, plane: str) -> Self:
+        return replace(self, position=reflected(self.position, plane))
 
     def __str__(self) -> str:
         y = ", ".join(f"{coordinate:.4g}" for coordinate in self.position)
@@ -79,6 +83,13 @@ class _Dipole(HertzDipole, ElectromagneticWave):
     def far_field(self, theta: ArrayLike, phi: ArrayLike | None = None) -> np.ndarray:
         _ = self._known_wavenumber
         return super().far_field(theta, phi)
+
+    def mirrored(self, plane: str) -> Self:
+        """The dipole at R y, with R m, or -R m for a magnetic one, whose current loop turns around."""
+        sign = 1 if self.kind == "electric" else -1
+        given = None if self.takes_impedance else self.impedance
+        place, moment = reflected(self.position, plane), sign * reflected(self.moment, plane)
+        return replace(self, position=place, moment=moment, impedance=given)
 
     def __str__(self) -> str:
         y = ", ".join(f"{coordinate:.4g}" for coordinate in self.position)

@@ -23,11 +23,13 @@ from calderon.formulations.checks import (
     resolution,
     sources_on_side,
     space_named,
+    surface_mesh,
     warn_coarse,
     warn_thin,
     wavenumber_and_frequency,
 )
 from calderon.formulations.linear_system import LinearSystem, block_diagonal
+from calderon.formulations.mirrors import MirroredSurface, Mirrors
 from calderon.formulations.options import PlanChoices, SolveChoices, SolveOptions, checked_choices, named_options
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.problem import Problem
@@ -38,8 +40,13 @@ from calderon.onsurface import osrc_dtn
 from calderon.operators.methods import Plan
 from calderon.potentials import double_layer_potential, single_layer_potential
 from calderon.spaces import Loads, Space
+from calderon.spaces.mirror_images import MirroredFunctions
 from calderon.validation import instance, one_of, wavenumber_of_a_wave
 from calderon.waves import Wave
+
+SYMMETRIC = 1e-6
+"""Difference of a wave from its images, relative to its size, that is one of coordinates: vertices next to a mirror are
+moved by as much."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +62,11 @@ class AcousticProblem(Problem[AcousticSolution]):
 
         dp/dnu = i omega rho (v - p / Z).
 
+    mirrors: planes of coordinates in which the sound is "even" (as at a rigid plane) or "odd" (as at one that gives
+    way), {"z": "even", "x": "odd"}; the mesh is then the part on one side of them, its boundary in them, and solutions
+    and their powers are those of the whole body, `mesh.mirrored("z")`; sources are as even or odd as the sound. Or
+    `HalfSpace("z", rigid=True)`, a floor or the surface of the sea: sources have their reflections, and powers are
+    those in the half space. Velocities, pressures and impedances are given on the part.
     space: of pressures, "P1" or "P2". Data: sources in the fluid, waves or a sum of them, or None.
 
     Outside the equation has one solution at every frequency. Inside there are none, or many, at resonances of a room
@@ -71,20 +83,22 @@ class AcousticProblem(Problem[AcousticSolution]):
     side: Literal["exterior", "interior"] = field(default="exterior", kw_only=True)
     conditions: Conditions = field(default=None, kw_only=True)
     frequency: float = field(default=None, kw_only=True)  # type: ignore[assignment]
+    mirrors: Mirrors = field(default=None, kw_only=True)
     space: Literal["P1", "P2"] = field(default="P1", kw_only=True)
 
     title: ClassVar[str] = "sound of walls that move or yield"
 
     def __post_init__(self) -> None:
         one_of(self.side, ("exterior", "interior"), "side")
-        closed_surface(self.mesh, f"AcousticProblem(side={self.side!r})")
+        surface_mesh(self.mesh)
+        closed_surface(self.surface.whole, f"AcousticProblem(side={self.side!r}{', mirrors=' if self.mirrors else ''})")
         instance(self.fluid, Fluid, "a problem of sound needs fluid=, as Fluid.air() or Fluid(density, speed_of_sound)")
         k, frequency = self._wave_constants()
         object.__setattr__(self, "wavenumber", k)
         object.__setattr__(self, "frequency", frequency)
         if self.side == "exterior":
-            warn_thin(self.mesh, "jumps")
-        warn_coarse(self.mesh, k)
+            warn_thin(self.surface.whole, "jumps")
+        warn_coarse(self.surface.whole, k)
         _ = self.system
 
     def _wave_constants(self) -> tuple[complex | float, float]:
@@ -102,9 +116,14 @@ class AcousticProblem(Problem[AcousticSolution]):
         return (k * (1 + 1j * loss) if loss else k), frequency
 
     @cached_property
+    def surface(self) -> MirroredSurface:
+        """The mesh, and the whole with its images in mirrors."""
+        return MirroredSurface.of(self.mesh, self.mirrors)
+
+    @cached_property
     def function_space(self) -> Space:
         """The space of pressures on the whole surface."""
-        return space_named(self.space, ("P1", "P2"), self.mesh)
+        return space_named(self.space, ("P1", "P2"), self.surface.whole)
 
     @property
     def sign(self) -> float:
@@ -119,12 +138,13 @@ class AcousticProblem(Problem[AcousticSolution]):
     @cached_property
     def walls(self) -> list[ConditionedWall]:
         """The parts of the surface that are not rigid."""
-        return walls_of(self.mesh, self.conditions, self.sign)
+        return walls_of(self.surface.part, self.conditions, self.sign)
 
     @cached_property
     def equation(self) -> SoundEquation:
         """The equation of the conditions."""
-        return SoundEquation(self.function_space, self.wavenumber, self.fluid, self.sign, self.eta, self.walls)
+        medium = self.wavenumber, self.fluid, self.sign, self.eta
+        return SoundEquation(self.function_space, *medium, self.walls, self.surface)
 
     @property
     def elements_per_wavelength(self) -> float:
@@ -164,13 +184,13 @@ class AcousticProblem(Problem[AcousticSolution]):
             text = "(I/2 + K) p + V r = p_inc"
         text, thin = f"{text}, r = dp/dnu = i omega rho (v - p / Z)", None
         if self._is_closed_room:
-            thin = partial(error_of_constants, self.function_space)
-        return LinearSystem(text, self.equation.operator(), self.equation.spaces, thin)
+            thin = partial(error_of_constants, self.equation.functions)
+        return LinearSystem(text, self.equation.operator(), self.equation.unknowns, thin)
 
     @property
     def _is_closed_room(self) -> bool:
         """Whether a nearly constant pressure is nearly a null vector at low frequencies."""
-        return self.side == "interior" and self.equation.released is None
+        return self.side == "interior" and self.equation.released is None and self.surface.is_even
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
@@ -193,9 +213,10 @@ class AcousticProblem(Problem[AcousticSolution]):
     def _osrc(self, precision: str) -> LinearOperator:
         """The inverses of the equation on a plane, where walls yield by their mean, for unknown p and for unknown r."""
         equation, found = self.equation, list[tuple[int, Any]]()
-        for space in equation.spaces:
+        for unknowns in equation.unknowns:
+            space = unknowns.space
             if self.eta == 0 and space is not equation.released:
-                found.append((space.dimension, lambda x, space=space: 2 * space.solve_mass(x)))
+                found.append((unknowns.dimension, lambda x, unknowns=unknowns: 2 * unknowns.solve_mass(x)))
                 continue
             dtn = osrc_dtn(space, self.wavenumber, error=ROOT_ERROR, precision=precision)
             if space is equation.released:
@@ -205,7 +226,7 @@ class AcousticProblem(Problem[AcousticSolution]):
                 mean = 0j if equation.reaction is None else equation.reaction.mean
                 plane = yielding_on_a_plane(dtn, self.eta, self.wavenumber, 1j * mean / self.wavenumber)
             inverse = plane.inverse().tested
-            found.append((space.dimension, inverse.dot))
+            found.append((unknowns.dimension, partial(_of_the_part, unknowns, inverse)))
         return block_diagonal(found, np.dtype(np.complex128))
 
     def _checked(self, data: Any) -> Any:
@@ -217,8 +238,8 @@ class AcousticProblem(Problem[AcousticSolution]):
                 )
             return None
         wave = incident_wave(data, self.wavenumber, type(self).__name__)
-        sources_on_side(wave, self.mesh, self.side)
-        return wave
+        sources_on_side(wave, self.surface.whole, self.side)
+        return self.surface.with_images(wave)
 
     @cached_property
     def _loads(self) -> Loads:
@@ -232,7 +253,7 @@ class AcousticProblem(Problem[AcousticSolution]):
     def _prepare(self, options: SolveOptions) -> float:
         if self._is_closed_room and self.equation.reaction is None:
             rounding = float(np.finfo(np.float32).eps) if options.precision != "double" else 0.0
-            warn_of_small_room(self.mesh, self.wavenumber, max(options.assembly_rtol or 0.0, rounding))
+            warn_of_small_room(self.surface.whole, self.wavenumber, max(options.assembly_rtol or 0.0, rounding))
         return self._known.compute(options)
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
@@ -243,7 +264,14 @@ class AcousticProblem(Problem[AcousticSolution]):
         tested = loads @ data(loads.points)
         if self.eta != 0:
             tested = tested + self.eta * (loads @ data.normal_derivative(loads.points, loads.normals))
-        return np.asarray(known + tested[self.equation.order])
+        functions = self.equation.functions
+        if (asymmetry := functions.asymmetry(tested)) > SYMMETRIC:
+            raise ValueError(
+                f"the sources are not as even or odd as mirrors={self.mirrors} say: their sound differs from its "
+                f"images by {asymmetry:.2g} of its size; add the images of the sources, or solve on the whole, "
+                "mesh.mirrored(plane)"
+            )
+        return np.asarray(known + tested[functions.functions][self.equation.order])
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> AcousticSolution:
         equation = self.equation
@@ -255,9 +283,15 @@ class AcousticProblem(Problem[AcousticSolution]):
         )
         return AcousticSolution(
             self.fluid, self.wavenumber, self.side, info, pressure, layers, equation.moving, yielding, released, data,
-            self.frequency,
+            self.frequency, self.surface.half_space,
         )  # fmt: skip
 
     @property
     def _details(self) -> tuple[str, ...]:
         return (resolution(self.mesh, self.wavenumber, self.elements_per_wavelength),)
+
+
+def _of_the_part(functions: MirroredFunctions, inverse: LinearOperator, tested: NDArray[Any]) -> NDArray[Any]:
+    """Unknowns (n, ...) from integrals (n, ...) with functions of the part, by an operator on the whole surface that
+    keeps fields even or odd."""
+    return np.asarray((inverse @ functions.extended(tested))[functions.functions])

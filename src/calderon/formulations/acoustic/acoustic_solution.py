@@ -38,7 +38,9 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
     pressure in Pa on the surface. layers: potentials whose sum is the field without that of the sources. moving: dp/dnu
     in Pa/m by the velocity of walls, nu the normal into the fluid; yielding: by their impedance; released: where the
     pressure is given; None without such walls. sources: the waves of sources in the fluid, None without. frequency: in
-    Hz.
+    Hz. half_space: "+z" where the fluid ends at the plane z = 0 that reflects and lies above it, "-z" where it lies
+    below, and so on; "" without a plane. surface and layers have the images of the body, sources their reflections, and
+    powers are those on this side of the plane.
 
     backend and precision of fields: where and how precisely potentials are computed, as for `Potential.evaluate`.
     """
@@ -54,6 +56,7 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
     released: Function | None
     sources: Wave | None
     frequency: float
+    half_space: str = ""
 
     saved_classes: ClassVar[Sequence[type]] = (
         PlaneWave, PointSource, Multipole, Superposition, Helmholtz, Potential, Fluid,
@@ -214,18 +217,25 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
 
     @cached_property
     def _far_square(self) -> float:
-        """int |F|^2 over all directions."""
+        """int |F|^2 over all directions, with a plane those on this side of it."""
         self._require_outside("the power of a far field")
         if np.imag(self.wavenumber) != 0:
             raise ValueError("the power of a far field needs a fluid without loss (a real wavenumber)")
-        return far_field_square(self.far_field, self.mesh.vertices[self.mesh.used_vertices], self.wavenumber)
+        corners = self.mesh.vertices[self.mesh.used_vertices]
+        return self._share * far_field_square(self.far_field, corners, self.wavenumber)
+
+    @property
+    def _share(self) -> float:
+        """The part of the surface, and of all directions, that is no image in a plane that reflects."""
+        return 0.5 if self.half_space else 1.0
 
     def _work(self, slope: Function, triangles: NDArray[np.int64] | None = None) -> complex:
         """int p conj(v) in W, v = slope / (i omega rho), over all triangles or some."""
         over = slope if triangles is None else _restricted(slope, triangles)
         pressures: Any = self.surface.space
         mass = pressures.mass_matrix(over.space)
-        return complex(over.coefficients.conj() @ (mass @ self.surface.coefficients) / np.conj(self._inertia))
+        product = over.coefficients.conj() @ (mass @ self.surface.coefficients)
+        return complex(self._share * product / np.conj(self._inertia))
 
     def _mean_square(self, triangles: NDArray[np.int64]) -> float:
         """int |v|^2 in m^4/s^2 over moving walls among some triangles."""
@@ -233,14 +243,18 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
             return 0.0
         over = _restricted(self.moving, triangles)
         square = over.coefficients.conj() @ (over.space.mass_matrix() @ over.coefficients)
-        return float(square.real / abs(self._inertia) ** 2)
+        return float(self._share * square.real / abs(self._inertia) ** 2)
 
     def _require_outside(self, what: str) -> None:
         if self.side != "exterior":
             raise ValueError(f"{what} is one of problems with side='exterior': inside there is .field(points)")
 
     def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
-        return self.mesh.contains(points) == (self.side == "interior")
+        found = self.mesh.contains(points) == (self.side == "interior")
+        if self.half_space:
+            side = 1 if self.half_space[0] == "+" else -1
+            found &= side * points[:, "xyz".index(self.half_space[1])] >= 0
+        return np.asarray(found)
 
     def _fields_at(self, points: NDArray[np.float64]) -> list[Quantity]:
         return [Quantity("pressure", self.field(points), "Pa", "pressure")]
@@ -251,6 +265,7 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
 
     def _require_consistent(self) -> None:
         one_of(self.side, ("exterior", "interior"), "side")
+        one_of(self.half_space, ("", "+x", "-x", "+y", "-y", "+z", "-z"), "half_space")
         positive_length(self.frequency, "frequency")
         wavenumber_and_frequency(self.wavenumber, None, None)
 

@@ -14,23 +14,24 @@ from calderon.mesh.containment import nested_components
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.operators import double_layer, identity
 from calderon.spaces import Space
+from calderon.spaces.mirror_images import MirroredFunctions
 
 ACCEPTED = 1e-2
 """Relative error of a nearly constant pressure above which a warning is given."""
 
 
-def error_of_constants(space: Space) -> ThinTerm:
-    """-e m^T, with the error e of (I/2 + K) 1 = 0 by the rules of quadrature, tested with a space on a closed surface,
-    and m p the mean of a pressure p; of each room, if there are several next to each other."""
+def error_of_constants(functions: MirroredFunctions) -> ThinTerm:
+    """-e m^T, with the error e of (I/2 + K) 1 = 0 by the rules of quadrature, tested with functions on a closed
+    surface, and m p the mean of a pressure p; of each room, if there are several next to each other."""
+    space: Space = functions.space
     mesh, members = space.mesh, np.ones((space.dimension, 1))
     if mesh.number_of_components > 1 and not len(nested_components(mesh.vertices, mesh.triangles, mesh.components)):
         members = np.zeros((space.dimension, mesh.number_of_components))
         members[space.dofs.ravel(), np.repeat(mesh.components, space.dofs.shape[1])] = 1
-    operator = 0.5 * identity(space) + double_layer(Laplace(), space)
+    operator = 0.5 * identity(space, functions.part) + double_layer(Laplace(), space, functions.part)
     weights = space.load_vector(1.0)[:, None] * members
-    return ThinTerm(
-        "what the rules make of constants", -(operator.assemble("matrix-free") @ members), weights / weights.sum(axis=0)
-    )
+    error = -(operator.assemble("matrix-free") @ members)
+    return ThinTerm("what the rules make of constants", error, functions.summed(weights / weights.sum(axis=0)))
 
 
 def warn_of_small_room(mesh: TriangleMesh, wavenumber: complex, error: float) -> None:

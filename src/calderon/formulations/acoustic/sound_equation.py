@@ -9,7 +9,9 @@ r = dp/dnu,
 eta = i / Re k outside (Burton and Miller), 0 inside. r = i omega rho (v - p / Z) where a velocity v or an impedance Z
 is given, and there p is unknown; where p is given, r is. All rows are tested with continuous functions on the whole
 surface. Trial functions of r live on their part alone, so that it may jump between parts: by functions that are cut
-along the edges of parts (`Pieces`). A. J. Burton and G. F. Miller, Proc. R. Soc. Lond. A 323 (1971) 201.
+along the edges of parts (`Pieces`). With mirrors all spaces are on the whole surface, unknowns are those of functions
+of the part with their images (`MirroredFunctions`), and rows are those of the part. A. J. Burton and G. F. Miller,
+Proc. R. Soc. Lond. A 323 (1971) 201.
 """
 
 from collections.abc import Sequence
@@ -24,6 +26,7 @@ from numpy.typing import NDArray
 from calderon.formulations.acoustic.conditions.wall_values import is_constant, values_on
 from calderon.formulations.acoustic.conditions.walls import ConditionedWall
 from calderon.formulations.acoustic.fluid import Fluid
+from calderon.formulations.mirrors import MirroredSurface
 from calderon.greens import Helmholtz
 from calderon.operators import (
     BoundaryOperator,
@@ -37,6 +40,7 @@ from calderon.operators import (
 from calderon.operators.algebra import transformed
 from calderon.spaces import Function, Space
 from calderon.spaces.lagrange import discontinuous
+from calderon.spaces.mirror_images import MirroredFunctions
 from calderon.spaces.pieces import Pieces
 from calderon.validation import LARGEST
 
@@ -71,8 +75,8 @@ class Reaction:
 class SoundEquation:
     """The equation for the unknown coefficients of p and of r.
 
-    space: P1 or P2, of pressures, and of all test functions. wavenumber: k. fluid: rho and c. sign: s. eta: in m.
-    walls: those that are not rigid.
+    space: P1 or P2, of pressures, and of all test functions, on the whole surface. wavenumber: k. fluid: rho and c.
+    sign: s. eta: in m. walls: those of the part that are not rigid. surface: the part and the whole.
     """
 
     space: Space
@@ -81,6 +85,7 @@ class SoundEquation:
     sign: float
     eta: complex
     walls: Sequence[ConditionedWall]
+    surface: MirroredSurface
 
     @property
     def green(self) -> Helmholtz:
@@ -98,13 +103,13 @@ class SoundEquation:
         walls = [each for each in self.walls if each.velocity is not None]
         if not walls:
             return None
-        mesh = self.space.mesh
-        constant = all(is_constant(each.velocity.value, mesh) for each in walls)  # type: ignore[union-attr]
+        part = self.surface.part
+        constant = all(is_constant(each.velocity.value, part) for each in walls)  # type: ignore[union-attr]
         space = discontinuous(self._part(np.concatenate([each.triangles for each in walls])), 0 if constant else 1)
-        values = np.zeros((mesh.number_of_triangles, space.element.size), np.complex128)
+        values = np.zeros((part.number_of_triangles, space.element.size), np.complex128)
         for wall in walls:
             values[wall.triangles] = values_on(wall, space.element.nodes, wall.velocity.value, "a velocity")  # type: ignore[union-attr]
-        slopes = self.inertia * values[space.triangles].ravel()
+        slopes = self.inertia * self.surface.extended(values, space.element)[space.triangles].ravel()
         return Function(space, slopes, "slope of the pressure by moving walls", "Pa/m")
 
     @cached_property
@@ -114,7 +119,7 @@ class SoundEquation:
         if not walls:
             return None
         part = self._part(np.concatenate([each.triangles for each in walls]))
-        total, size = part.mesh.number_of_triangles, part.element.size
+        total, size = self.surface.part.number_of_triangles, part.element.size
         group, slopes, groups = np.zeros(total, np.int64), np.zeros((total, size), np.complex128), 0
         omega = self.fluid.angular_frequency(self.wavenumber)
         for wall in walls:
@@ -128,9 +133,11 @@ class SoundEquation:
                 number = np.unique(own[:, 0], return_inverse=True)[1].ravel() if by_triangle else number
             group[wall.triangles] = groups + number
             groups += int(number.max()) + 1
+        group = np.tile(group, len(self.surface.parities))
+        slopes = self.surface.extended(slopes, part.element, scalar=True)
         pieces = Pieces.of(part, group[part.triangles], groups)
         cut: Any = pieces.space
-        whole = len(cut.triangles) == total and groups == 1
+        whole = len(cut.triangles) == len(group) and groups == 1
         space = self.space if whole else replace(part, dofs=cut.dofs, dimension=cut.dimension)
         # a piece has the mean of its triangles, weighted by their areas
         weights = np.repeat(part.mesh.areas[cut.triangles], size)
@@ -158,13 +165,16 @@ class SoundEquation:
         walls = [each for each in self.walls if each.pressure is not None]
         if not walls:
             return None
-        space, mesh = self.space, self.space.mesh
-        total, weight = np.zeros(space.dimension, np.complex128), np.zeros(space.dimension)
+        space, number = self.space, self.surface.part.number_of_triangles
+        values, held = np.zeros((number, space.element.size), np.complex128), np.zeros(number, bool)
         for wall in walls:
-            own = values_on(wall, space.element.nodes, wall.pressure.value, "a sound pressure")  # type: ignore[union-attr]
-            areas = np.repeat(mesh.areas[wall.triangles], own.shape[1])
-            np.add.at(total, space.dofs[wall.triangles].ravel(), own.ravel() * areas)
-            np.add.at(weight, space.dofs[wall.triangles].ravel(), areas)
+            values[wall.triangles] = values_on(wall, space.element.nodes, wall.pressure.value, "a sound pressure")  # type: ignore[union-attr]
+            held[wall.triangles] = True
+        values = self.surface.extended(values, space.element)
+        areas = np.repeat(space.mesh.areas * np.tile(held, len(self.surface.parities)), space.element.size)
+        total, weight = np.zeros(space.dimension, np.complex128), np.zeros(space.dimension)
+        np.add.at(total, space.dofs.ravel(), values.ravel() * areas)
+        np.add.at(weight, space.dofs.ravel(), areas)
         return Function(space, total / np.where(weight > 0, weight, 1.0), "given pressure", "Pa")
 
     @cached_property
@@ -173,7 +183,7 @@ class SoundEquation:
         found = np.zeros(self.space.dimension, bool)
         for wall in self.walls:
             if wall.pressure is not None:
-                found[self.space.dofs[wall.triangles]] = True
+                found[self.space.dofs[self.surface.images_of(wall.triangles)]] = True
         return found
 
     @cached_property
@@ -187,35 +197,46 @@ class SoundEquation:
         numbers = np.cumsum(self.held) - 1
         return replace(part, dofs=numbers[part.dofs], dimension=int(np.count_nonzero(self.held)))
 
-    @property
-    def spaces(self) -> tuple[Space, ...]:
-        """The spaces of the unknowns: of p, and of r."""
-        found = [] if self.held.all() else [self.space.selected(~self.held)]
-        return (*found, *([] if self.released is None else [self.released]))
+    @cached_property
+    def functions(self) -> MirroredFunctions:
+        """The functions of pressure of the part, by which all is tested, with their images."""
+        return self.surface.functions(self.space)
+
+    @cached_property
+    def unknowns(self) -> tuple[MirroredFunctions, ...]:
+        """The functions of the unknowns: of p, and of r."""
+        free = self.functions.among(~self.held)
+        found = [free] if free.dimension else []
+        return (*found, *([] if self.released is None else [self.surface.functions(self.released)]))
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
         """The test functions in the order of the rows: those of unknown p, and those of unknown r."""
-        return np.concatenate([np.flatnonzero(~self.held), np.flatnonzero(self.held)])
+        held = self.held[self.functions.functions]
+        return np.concatenate([np.flatnonzero(~held), np.flatnonzero(held)])
 
     def operator(self) -> BoundaryOperator:
         """The operator of the unknowns."""
-        free, held = ~self.held, self.held
-        tests = [self.space.selected(each) for each in (free, held) if each.any()]
-        table = []
-        for test in tests:
-            row = [self.pressures(free, test)] if free.any() else []
-            table.append(row + ([] if self.released is None else [self.fluxes(self.released, test)]))
+        free, table = ~self.held, []
+        for rows in (self.functions.among(free), self.functions.among(self.held)):
+            if not rows.dimension:
+                continue
+            test, row = rows.part, []
+            for each in self.unknowns:
+                whole = self.fluxes(each.space, test) if each.space is self.released else self.pressures(free, test)
+                row.append(transformed(whole, right=each.images))
+            table.append(row)
         return table[0][0] if len(table) == 1 else blocks(table)
 
     def known(self) -> tuple[BoundaryOperator, Complex] | None:
-        """The operator of what is known, tested with all functions, and its coefficients; None where nothing is."""
-        row, values = [], []
+        """The operator of what is known, tested with the functions of the part, and its coefficients; None where
+        nothing is."""
+        row, values, test = [], [], self.functions.part
         if self.given is not None and np.any(self.given.coefficients):
-            row.append(self.pressures(self.held, self.space))
+            row.append(self.pressures(self.held, test))
             values.append(self.given.coefficients[self.held])
         if self.moving is not None and np.any(self.moving.coefficients):
-            row.append(self.fluxes(self.moving.space, self.space))
+            row.append(self.fluxes(self.moving.space, test))
             values.append(self.moving.coefficients)
         if not row:
             return None
@@ -247,8 +268,10 @@ class SoundEquation:
     def fields(self, coefficients: Complex) -> tuple[Function, Function | None, Function | None]:
         """p on the whole surface, and r where walls yield and where the pressure is given, of a solution."""
         pressure = np.zeros(self.space.dimension, np.complex128)
-        count = int(np.count_nonzero(~self.held))
-        pressure[~self.held] = coefficients[:count]
+        free, count = self.unknowns[0], 0
+        if free.space is not self.released:
+            pressure[~self.held] = free.extended(coefficients[: free.dimension])
+            count = free.dimension
         if self.given is not None:
             pressure[self.held] = self.given.coefficients[self.held]
         yielding = released = None
@@ -256,11 +279,11 @@ class SoundEquation:
             slopes = self.reaction.slopes * pressure[self.reaction.whole]
             yielding = Function(self.reaction.space, slopes, "slope of the pressure at yielding walls", "Pa/m")
         if self.released is not None:
-            unknown = coefficients[count:]
+            unknown = self.unknowns[-1].extended(coefficients[count:])
             released = Function(self.released, unknown, "slope of the pressure where it is given", "Pa/m")
         return Function(self.space, pressure, "pressure", "Pa"), yielding, released
 
     def _part(self, triangles: NDArray[np.int64]) -> Space:
-        """The space of pressures on some triangles, with the numbers of the whole one."""
-        own = np.sort(triangles)
+        """The space of pressures on some triangles of the part and their images, with the numbers of the whole one."""
+        own = self.surface.images_of(np.sort(triangles))
         return replace(self.space, triangles=own, dofs=self.space.dofs[own])

@@ -1,0 +1,112 @@
+"""Problems on one side of mirrors: what is given and found on a part of a surface, and on the whole with its images."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.mesh import TriangleMesh
+from calderon.mesh.triangles import MirroredMesh
+from calderon.spaces.element import Element
+from calderon.spaces.mirror_images import MirroredFunctions, exchanged
+from calderon.validation import describe, one_of, truth
+
+
+@dataclass(frozen=True)
+class HalfSpace:
+    """Half of space, on one side of a plane that reflects: of sound the floor, or the surface of water; of fields a
+    ground of metal.
+
+    plane: "x" for x = 0, "y" or "z". rigid: whether the plane is rigid (even sound), or gives way (odd sound). Bodies
+    float on one side of it, or stand on it with an open boundary in the plane. Incident waves are given without their
+    reflections, which are added; fields, far fields and powers are those of the half space.
+    """
+
+    plane: Literal["x", "y", "z"]
+    rigid: bool = True
+
+    def __post_init__(self) -> None:
+        one_of(self.plane, ("x", "y", "z"), "plane")
+        truth(self.rigid, "rigid")
+
+
+Mirrors = Mapping[str, Literal["even", "odd"]] | HalfSpace | None
+
+
+@dataclass(frozen=True, eq=False)
+class MirroredSurface:
+    """A part of a surface, and the whole with its images; one mesh without mirrors.
+
+    part, whole: the meshes; triangle t of the part has the images k nt + t. mirrored: says how they belong together,
+    None without mirrors. parities (m,): of each image, 1 for the part itself. half_space: which half of space there
+    is, "+z" for z > 0, "-x" for x < 0 and so on, beyond which all is an image; "" where the whole is.
+    """
+
+    part: TriangleMesh
+    whole: TriangleMesh
+    mirrored: MirroredMesh | None
+    parities: NDArray[np.int64]
+    half_space: str = ""
+
+    @staticmethod
+    def of(mesh: TriangleMesh, mirrors: Mirrors) -> "MirroredSurface":
+        """The images of a mesh in mirrors, {plane: "even" or "odd"} or a half space. TypeError or ValueError for other
+        mirrors, MeshError for a mesh that is not on one side of them."""
+        half_space = ""
+        if isinstance(mirrors, HalfSpace):
+            side = mesh.vertices[mesh.used_vertices, "xyz".index(mirrors.plane)].sum()
+            half_space = f"{'+' if side > 0 else '-'}{mirrors.plane}"
+            mirrors = {mirrors.plane: "even" if mirrors.rigid else "odd"}
+        if mirrors is None or (isinstance(mirrors, Mapping) and not mirrors):
+            return MirroredSurface(mesh, mesh, None, np.ones(1, np.int64))
+        if not isinstance(mirrors, Mapping):
+            raise TypeError(
+                f'mirrors are given by plane, {{"z": "even"}} or {{"x": "odd"}}, or as HalfSpace("z"), got '
+                f"{describe(mirrors)}"
+            )
+        if wrong := [each for each in mirrors.values() if each not in ("even", "odd")]:
+            raise ValueError(f'fields are "even" or "odd" in a mirror, got {wrong[0]!r}')
+        found = mesh.mirror_images(*mirrors)
+        odd = [plane in mirrors and mirrors[plane] == "odd" for plane in "xyz"]
+        parities = np.prod(np.where(odd, found.signs, 1), axis=1)
+        return MirroredSurface(found.part, found.whole, found, parities, half_space)
+
+    def with_images(self, wave: Any) -> Any:
+        """A wave in a half space with its reflection, and in all of space itself. ValueError for sources beyond the
+        plane."""
+        if not self.half_space:
+            return wave
+        side, plane = (1 if self.half_space[0] == "+" else -1), self.half_space[1]
+        for _, term in getattr(wave, "terms", ((1.0, wave),)):
+            position = getattr(term, "position", None)
+            if position is not None and side * position["xyz".index(plane)] <= 0:
+                raise ValueError(
+                    f"the source at {np.asarray(position).tolist()} lies in or beyond the plane {plane} = 0 of the "
+                    "half space: place it on the side of the mesh"
+                )
+        return wave + complex(self.parities[1]) * wave.mirrored(plane)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether constants are among the fields."""
+        return bool((self.parities > 0).all())
+
+    def images_of(self, triangles: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Numbers of all images of triangles of the part, (m n,)."""
+        return (np.arange(len(self.parities))[:, None] * self.part.number_of_triangles + triangles).ravel()
+
+    def extended(self, values: NDArray[Any], element: Element, scalar: bool = False) -> NDArray[Any]:
+        """(m nt, size) values at the nodes of an element, of all images, from those (nt, size) on the part. scalar:
+        whether they are of a coefficient, such as an impedance, which is even in all mirrors."""
+        if self.mirrored is None:
+            return values
+        order = exchanged(element)
+        parities = np.ones_like(self.parities) if scalar else self.parities
+        images = zip(parities, self.mirrored.odd, strict=True)
+        return np.concatenate([parity * (values[:, order] if odd else values) for parity, odd in images])
+
+    def functions(self, space: Any) -> MirroredFunctions:
+        """The functions of a space on the whole that have unknowns, with their images."""
+        return MirroredFunctions.of(space, self.mirrored, self.parities)

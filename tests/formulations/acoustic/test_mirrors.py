@@ -1,0 +1,176 @@
+"""Sound with mirror planes: as that of the whole body, and of bodies in a half of space."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+
+AIR = cal.Fluid(1.2, 343.0)
+K = 1.3
+POINTS = np.array([[0.3, 0.4, 3.0], [2.0, -0.5, 1.5], [1.0, 1.0, 2.5]])
+
+
+@pytest.fixture(scope="module")
+def half():
+    return cal.mesh.hemisphere(1.0, 0.45)
+
+
+def part_of_ball(planes, h=0.5):
+    """The part of a ball on the positive sides of planes; tag 1 where |x| + |y| + |z| > 1.45, 0 elsewhere."""
+    cube = cal.mesh.cube(2.0, h)
+    vertices = cube.vertices / np.linalg.norm(cube.vertices, axis=1)[:, None]
+    kept = (cube.centroids[:, ["xyz".index(plane) for plane in planes]] > 0).all(axis=1)
+    part = cal.TriangleMesh(vertices, cube.triangles[kept])
+    tags = (np.abs(part.centroids).sum(axis=1) > 1.45).astype(int)
+    return cal.TriangleMesh(part.vertices, part.triangles, tags, {"face": 0, "corner": 1})
+
+
+def extended(problem, values):
+    """Values by triangle of the part on the whole."""
+    return (problem.surface.parities[:, None] * values).ravel()
+
+
+def assert_equal(one, two, problem):
+    """Two solutions on the whole, the first from the part, to 1e-8 or as far as the second is from its own images,
+    since the rule of touching triangles depends on which of them is the test one."""
+    asymmetry = problem.equation.functions.asymmetry(two.surface.coefficients)
+    assert asymmetry < 1e-7
+    bound = max(1e-8, 2 * asymmetry)
+    for a, b in ((one.surface, two.surface), (one.released, two.released)):
+        if b is not None:
+            assert np.abs(a.coefficients - b.coefficients).max() < bound * np.abs(b.coefficients).max()
+    points = POINTS if problem.side == "exterior" else POINTS / 8
+    field = two.field(points)
+    assert np.abs(one.field(points) - field).max() < bound * np.abs(field).max()
+    assert one.sound_power == pytest.approx(two.sound_power, rel=bound)
+
+
+@pytest.mark.parametrize(
+    "mirrors",
+    [{"z": "even"}, {"x": "odd", "z": "even"}, {"x": "even", "y": "odd", "z": "odd"}, dict.fromkeys("xyz", "even")],
+    ids=str,
+)
+@pytest.mark.parametrize("side", ["exterior", "interior"])
+def test_velocities_and_impedances_on_the_part_sound_as_on_the_whole(side, mirrors):
+    """Velocities by triangle, an impedance on one tag."""
+    part = part_of_ball(mirrors)
+    velocity = np.random.default_rng(0).standard_normal(part.number_of_triangles)
+    lining = cal.Impedance.relative(2.0 + 1.0j)
+
+    def conditions(values):
+        return {"face": cal.Velocity(values), "corner": [cal.Velocity(values), lining]}
+
+    shared = {"fluid": AIR, "side": side}
+    one = cal.AcousticProblem(part, K, conditions=conditions(velocity), mirrors=mirrors, **shared)
+    whole = part.mirrored(*mirrors)
+    two = cal.AcousticProblem(whole, K, conditions=conditions(extended(one, velocity)), **shared)
+    assert one.unknowns < (0.5 ** len(mirrors) + 0.1) * two.unknowns  # some lie in mirrors
+    a, b = one.solve(rtol=1e-11), two.solve(rtol=1e-11)
+    assert_equal(a, b, one)
+    assert a.absorbed_power("corner") == pytest.approx(b.absorbed_power("corner"), rel=1e-7)
+
+
+@pytest.mark.parametrize("parity", ["even", "odd"])
+@pytest.mark.parametrize("space", ["P1", pytest.param("P2", marks=pytest.mark.variant)])
+def test_functions_on_the_part_sound_as_on_the_whole(parity, space):
+    """Unknown p and r together, by functions of points and normals that are even or odd by themselves."""
+
+    def velocity(x, nu):
+        return np.cos(x[:, 0]) + nu[:, 1] + x[:, 2] ** 2 if parity == "even" else nu[:, 2] + x[:, 2] * x[:, 0]
+
+    def pressure(x):
+        return 1.0 + x[:, 0] + x[:, 2] ** 2 if parity == "even" else x[:, 2] * (1 + x[:, 0])
+
+    part, conditions = part_of_ball("z"), {0: cal.Velocity(velocity), 1: cal.SoundPressure(pressure)}
+    shared = {"fluid": AIR, "space": space, "conditions": conditions}
+    one = cal.AcousticProblem(part, K, mirrors={"z": parity}, **shared)
+    two = cal.AcousticProblem(part.mirrored("z"), K, **shared)
+    assert_equal(one.solve(rtol=1e-11), two.solve(rtol=1e-11), one)
+
+
+@pytest.mark.parametrize("method", ["hmatrix", "mlfmm", pytest.param("matrix-free", marks=pytest.mark.variant)])
+def test_every_method_has_mirrors(half, method):
+    velocity = cal.Velocity([0.0, 0.0, 1.0])
+    problem = cal.AcousticProblem(half, K, fluid=AIR, conditions=velocity, mirrors={"z": "odd"})
+    dense = problem.solve(rtol=1e-8, method="dense").surface.coefficients
+    found = problem.solve(rtol=1e-5, method=method).surface.coefficients
+    assert np.linalg.norm(found - dense) < 2e-5 * np.linalg.norm(dense)
+
+
+@pytest.mark.parametrize("rigid", [True, False])
+def test_a_sphere_near_a_plane_is_two_spheres_and_two_waves(rigid):
+    """A rigid sphere below a plane that is rigid or gives way, hit by a plane wave and a source: the same pressure,
+    far field, and half of the power that two would absorb."""
+    ball = cal.mesh.sphere(1.0, 0.6).translated([0.2, 0.0, -1.6])
+    sign = 1.0 if rigid else -1.0
+    wall = cal.Impedance.relative(3.0)
+    shared = {"fluid": AIR, "conditions": wall}
+    one = cal.AcousticProblem(ball, K, mirrors=cal.HalfSpace("z", rigid=rigid), **shared)
+    two = cal.AcousticProblem(ball.mirrored("z"), K, **shared)
+    wave = cal.PlaneWave([1.0, 0.5, 2.0]) + 3.0 * cal.PointSource([2.0, 1.0, -0.5])
+    both = wave + sign * (cal.PlaneWave([1.0, 0.5, -2.0]) + 3.0 * cal.PointSource([2.0, 1.0, 0.5]))
+    a, b = one.solve(wave, rtol=1e-11), two.solve(both, rtol=1e-11)
+    assert np.abs(a.surface.coefficients - b.surface.coefficients).max() < 1e-8 * np.abs(b.surface.coefficients).max()
+    theta = np.linspace(1.6, 3.1, 5)
+    np.testing.assert_allclose(a.far_field(theta, 0.3 + 0 * theta), b.far_field(theta, 0.3 + 0 * theta), rtol=1e-7)
+    x = np.array([[0.0, 2.0, 0.0], [1.0, 1.0, 0.0]])
+    surface = a.velocity(x)[:, 2] if rigid else a.field(x)
+    assert np.abs(surface).max() < 1e-12 * np.abs(a.gradient(x)).max()
+    assert a.absorbed_power() == pytest.approx(b.absorbed_power() / 2, rel=1e-8)
+    assert a.half_space == "-z" and b.half_space == ""
+
+
+def test_a_pulsating_hemisphere_on_the_floor_has_half_of_the_power_and_3_db_more(half, tmp_path):
+    conditions = cal.Velocity(1e-3)
+    ground = cal.AcousticProblem(half, K, fluid=AIR, conditions=conditions, mirrors=cal.HalfSpace("z")).solve()
+    free = cal.AcousticProblem(half, K, fluid=AIR, conditions=conditions, mirrors={"z": "even"}).solve()
+    assert ground.sound_power == pytest.approx(free.sound_power / 2, rel=1e-12)
+    assert ground.radiated_power == pytest.approx(free.radiated_power / 2, rel=1e-12)
+    assert ground.directivity_index([1.0, 0, 1.0]) == pytest.approx(10 * np.log10(2), abs=0.02)
+    assert ground.radiation_impedance() == pytest.approx(free.radiation_impedance(), rel=1e-12)
+    plane = ground.at_points([[0, 0, 2.0], [0, 0, -2.0]]).arrays["pressure"]
+    assert np.isfinite(plane[0]) and np.isnan(plane[1])
+    ground.save(tmp_path / "ground.h5")
+    again = cal.load(tmp_path / "ground.h5")
+    assert again.half_space == "+z" and np.array_equal(again.field(POINTS), ground.field(POINTS))
+
+
+def test_a_small_room_with_mirrors_has_its_nearly_constant_pressure():
+    """A box of 0.2 m with a piston at 1 Hz, of which half is meshed: rho c^2 v S / (-i omega V) to 1e-3; an odd
+    mirror has no such pressure."""
+    box = cal.mesh.cuboid([0.2, 0.2, 0.2], h=0.1)
+    part = cal.TriangleMesh(box.vertices, box.triangles[box.centroids[:, 2] > 0])
+    part = cal.TriangleMesh(part.vertices, part.triangles, (part.normals[:, 0] < -0.5).astype(int))
+    conditions = {1: cal.Velocity(1.0)}
+    room = {"fluid": AIR, "side": "interior", "conditions": conditions, "frequency": 1.0, "space": "P2"}
+    solution = cal.AcousticProblem(part, mirrors={"z": "even"}, **room).solve(rtol=1e-8)
+    exact = 1.2 * 343.0**2 * 0.04 / (-2j * np.pi * 0.008)
+    assert solution.field([[0.0, 0.0, 0.0]])[0] == pytest.approx(exact, rel=1e-3)
+    odd = cal.AcousticProblem(part, mirrors={"z": "odd"}, **room).solve(rtol=1e-8)
+    assert abs(odd.field([[0.0, 0.0, 0.05]])[0]) < 1e-3 * abs(exact)
+
+
+def test_sweeps_share_the_whole_mesh(half):
+    problem = cal.AcousticProblem(half, frequency=50.0, fluid=AIR, conditions=cal.Velocity(1.0), mirrors={"z": "even"})
+    sweep = problem.sweep([50.0, 60.0])
+    assert sweep[0].mesh is sweep[1].mesh is problem.surface.whole
+
+
+def test_what_does_not_fit_a_mirror_is_refused(half):
+    walls = {"fluid": AIR, "conditions": cal.Velocity(1.0)}
+    with pytest.raises(ValueError, match="both sides of the mirror x"):
+        cal.AcousticProblem(half, K, mirrors={"x": "even"}, **walls)
+    with pytest.raises(ValueError, match='"even" or "odd"'):
+        cal.AcousticProblem(half, K, mirrors={"z": "rigid"}, **walls)
+    with pytest.raises(TypeError, match="by plane"):
+        cal.AcousticProblem(half, K, mirrors="z", **walls)
+    with pytest.raises(ValueError, match="closed surface"):
+        cal.AcousticProblem(half.translated([0, 0, 0.5]), K, mirrors={"z": "even"}, **walls)
+    with pytest.raises(ValueError, match="choose 'x'"):
+        cal.HalfSpace("w")
+    problem = cal.AcousticProblem(half, K, mirrors={"z": "even"}, **walls)
+    with pytest.raises(ValueError, match="not as even or odd"):
+        problem.solve(cal.PlaneWave([0, 0, -1.0]))
+    problem.solve(cal.PlaneWave([1.0, 0, 0]))
+    with pytest.raises(ValueError, match="beyond the plane"):
+        cal.AcousticProblem(half, K, mirrors=cal.HalfSpace("z"), **walls).solve(cal.PointSource([0, 0, -3.0]))
