@@ -107,6 +107,13 @@ class MirroredSurface:
         images = zip(parities, self.mirrored.odd, strict=True)
         return np.concatenate([parity * (values[:, order] if odd else values) for parity, odd in images])
 
+    def require_planes(self, problem: str) -> None:
+        """ValueError for a half space, in problems that have planes of symmetry alone."""
+        if self.half_space:
+            raise ValueError(
+                f"{problem} has no HalfSpace: give the plane as a mirror, {{{self.half_space[1]!r}: 'even'}} or 'odd'"
+            )
+
     def functions(self, space: Any) -> MirroredFunctions:
         """The functions of a space on the whole that have unknowns, with their images."""
         return MirroredFunctions.of(space, self.mirrored, self.parities)

@@ -9,7 +9,7 @@ p_k the parity of image k, psi_i functions of the whole surface. A function of t
 signs, as at a node in an odd mirror, is zero in such fields and has no unknown.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -29,18 +29,20 @@ class MirroredFunctions:
 
     space: on the whole surface. functions (n,): numbers of those of the part that have unknowns, ascending. images
     (dimension, n): E, with entries 1 and -1, at most one in a row; None without mirrors, where E is the identity.
+    copies (n,): of how many images, its own first, each function of the part is the same one: 1 away from mirrors.
     """
 
     space: Any
     functions: NDArray[np.int64]
     images: sp.csr_array | None
+    copies: NDArray[np.float64]
 
     @staticmethod
     def of(space: Space | EdgeSpace, mirrored: MirroredMesh | None, parities: NDArray[np.int64]) -> "MirroredFunctions":
         """parities (m,): 1 or -1 for each image. space: on the whole, on triangles with all their images. mirrored:
         None without mirrors. ValueError for functions of edges where three or more triangles meet."""
         if mirrored is None:
-            return MirroredFunctions(space, np.arange(space.dimension), None)
+            return MirroredFunctions(space, np.arange(space.dimension), None, np.ones(space.dimension))
         if (np.diff(space.triangles) <= 0).any():
             raise ValueError("mirrors need surfaces of which at most two triangles meet at an edge, with their images")
         found = [_image(space, mirrored, k, parity) for k, parity in enumerate(parities)]
@@ -50,11 +52,13 @@ class MirroredFunctions:
             sp.coo_array((data[kept], (image[kept], function[kept])), shape=shape).tocsr()
             for data in (value, np.ones(len(value)))
         )
+        once = np.bincount(function[kept][: np.count_nonzero(found[0][1] >= 0)], minlength=space.dimension)
+        copies = counts.diagonal() / np.maximum(once, 1)
         sums.data = np.rint(sums.data / counts.data)  # functions have several triangles; of both signs the sum is 0
         functions = np.flatnonzero(sums.diagonal() > 0)
         images = sums[:, functions]
         images.eliminate_zeros()
-        return MirroredFunctions(space, functions, images.tocsr())
+        return MirroredFunctions(space, functions, images.tocsr(), copies[functions])
 
     @property
     def dimension(self) -> int:
@@ -66,7 +70,7 @@ class MirroredFunctions:
         that has these alone."""
         space, kept, numbers = selected(self.space, chosen), chosen[self.functions], np.cumsum(chosen) - 1
         images = None if self.images is None else self.images[chosen][:, kept]
-        return MirroredFunctions(space, numbers[self.functions[kept]], images)
+        return MirroredFunctions(space, numbers[self.functions[kept]], images, self.copies[kept])
 
     @cached_property
     def part(self) -> Any:
@@ -83,6 +87,13 @@ class MirroredFunctions:
     def summed(self, weights: NDArray[Any]) -> NDArray[Any]:
         """E^T w, what weights (dimension of the space, ...) of the coefficients of the whole are of the unknowns."""
         return weights if self.images is None else np.asarray(self.images.T @ weights)
+
+    def load_vector(self, data: Any, triangles: NDArray[np.bool_]) -> NDArray[Any]:
+        """(n,) integrals over the whole of the functions of the part with data that are as even or odd as the fields,
+        given on the part as in `Space.load_vector`. triangles (nt,): those of the part where they are not zero."""
+        own = np.flatnonzero(triangles[self.space.triangles[self.space.triangles < len(triangles)]])
+        part = replace(self.space, triangles=self.space.triangles[own], dofs=self.space.dofs[own])
+        return np.asarray((part.load_vector(data)[self.functions].T * self.copies).T)
 
     def solve_mass(self, tested: NDArray[Any]) -> NDArray[Any]:
         """The unknowns (n, ...) of the field with these integrals (n, ...) against the functions of the part."""

@@ -1,7 +1,7 @@
 """Laplace's equation with given boundary values."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Unpack
 
@@ -12,14 +12,16 @@ from calderon.exact import VACUUM_PERMITTIVITY
 from calderon.formulations.checks import closed_surface, space_named, surface_mesh, warn_thin
 from calderon.formulations.laplace.potential_solution import PotentialSolution
 from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.mirrors import MirroredSurface, Mirrors
 from calderon.formulations.options import SolveChoices, named_options
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
-from calderon.operators import single_layer
+from calderon.operators import single_layer, transformed
 from calderon.potentials import single_layer_potential
 from calderon.spaces import Function, Space
+from calderon.spaces.mirror_images import MirroredFunctions
 from calderon.validation import describe, one_of, positive_length
 
 
@@ -32,7 +34,9 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
     V is symmetric and positive definite, so sigma is unique. sigma is the jump of du/dn, inside minus outside; on a
     conductor (g constant) it is the charge density over eps0, and `solution.surface.integral()` the charge over eps0.
     side: "exterior" (u tends to 0 at infinity; the surface may be open, such as a plate) or "interior" (closed).
-    space: of sigma, "P0", "DP1" or "P1". Data: a number, f(x) or f(x, n) as in `Space.load_vector`.
+    space: of sigma, "P0", "DP1" or "P1". mirrors: planes in which u is "even" or "odd" (0 in the plane, as above a
+    grounded one), {"z": "odd"}; the mesh is then the part on one side of them, where data are given, and solutions and
+    charges are those of the whole, `mesh.mirrored("z")`. Data: a number, f(x) or f(x, n) as in `Space.load_vector`.
 
     W. McLean, Strongly Elliptic Systems and Boundary Integral Equations (2000), theorem 8.12.
     """
@@ -40,19 +44,31 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
     mesh: TriangleMesh
     side: Literal["exterior", "interior"] = "exterior"
     space: Literal["P0", "DP1", "P1"] = "P0"
+    mirrors: Mirrors = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         one_of(self.side, ("exterior", "interior"), "side")
-        if self.side == "interior":
-            closed_surface(self.mesh, "LaplaceDirichlet(side='interior')")
         surface_mesh(self.mesh)
-        warn_thin(self.mesh, "charges")
+        self.surface.require_planes("LaplaceDirichlet")
+        if self.side == "interior":
+            closed_surface(self.surface.whole, "LaplaceDirichlet(side='interior')")
+        warn_thin(self.surface.whole, "charges")
         _ = self.system
 
     @cached_property
+    def surface(self) -> MirroredSurface:
+        """The mesh, and the whole with its images in mirrors."""
+        return MirroredSurface.of(self.mesh, self.mirrors)
+
+    @cached_property
     def function_space(self) -> Space:
-        """The space of the surface charge."""
-        return space_named(self.space, ("P0", "DP1", "P1"), self.mesh)
+        """The space of the surface charge on the whole."""
+        return space_named(self.space, ("P0", "DP1", "P1"), self.surface.whole)
+
+    @cached_property
+    def functions(self) -> MirroredFunctions:
+        """The functions of the part, with their images."""
+        return self.surface.functions(self.function_space)
 
     @named_options
     def capacitance_matrix(
@@ -62,7 +78,8 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
         **options: Unpack[SolveChoices],
     ) -> NDArray[np.float64]:
         """C (n, n) in F: Q_i = sum_j C_ij U_j for the charges Q in C and potentials U in V of n conductors, symmetric,
-        negative away from the diagonal.
+        negative away from the diagonal. With mirrors each conductor has its images, whose potentials and charges count
+        with the sign of the mirror: above a grounded plane C is twice that of the conductors and the plane.
 
         conductors: their tags (numbers, names, or lists of them), which together have all triangles; by default the
         parts of the surface that do not touch. permittivity: of the medium around, in F/m. Options as in `solve`.
@@ -73,12 +90,10 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
         if self.side != "exterior":
             raise ValueError("capacitances are those of conductors in free space: side='exterior'")
         permittivity = positive_length(permittivity, "permittivity")
-        member = self._members(conductors)
-        whole = self.function_space
-        parts = [replace(whole, triangles=np.flatnonzero(own), dofs=whole.dofs[own]) for own in member]
-        loads = np.stack([part.load_vector(1.0) for part in parts], axis=1)
+        functions = self.functions
+        loads = np.stack([functions.load_vector(1.0, own) for own in self._members(conductors)], axis=1)
         densities, _ = self.system.solve(loads, self._options(options))
-        return np.asarray(permittivity * (loads.T @ densities))
+        return np.asarray(permittivity * (functions.extended(loads).T @ functions.extended(densities)))
 
     def _members(self, conductors: Sequence[int | str | Iterable[int | str]] | None) -> NDArray[np.bool_]:
         """(n, triangles) which triangles each conductor has."""
@@ -94,13 +109,15 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
         return np.asarray(member)
 
     def _build_system(self) -> LinearSystem:
-        return LinearSystem("V sigma = g", single_layer(Laplace(), self.function_space), (self.function_space,))
+        functions = self.functions
+        layer = single_layer(Laplace(), self.function_space, functions.part)
+        return LinearSystem("V sigma = g", transformed(layer, right=functions.images), (functions,))
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
-        return self.function_space.load_vector(data)
+        return self.functions.load_vector(data, np.ones(self.mesh.number_of_triangles, bool))
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> PotentialSolution:
-        charge = Function(self.function_space, coefficients, "surface charge / eps0", "V/m")
+        charge = Function(self.function_space, self.functions.extended(coefficients), "surface charge / eps0", "V/m")
         return PotentialSolution(data, self.side, info, charge, (single_layer_potential(Laplace(), charge),))
 
     @property

@@ -1,24 +1,27 @@
 """Laplace's equation with a given normal derivative."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.checks import closed_surface, separate_parts, space_named, warn_thin
+from calderon.formulations.checks import closed_surface, separate_parts, space_named, surface_mesh, warn_thin
 from calderon.formulations.laplace.potential_solution import PotentialSolution
 from calderon.formulations.linear_system import LinearSystem, ThinTerm
+from calderon.formulations.mirrors import MirroredSurface, Mirrors
 from calderon.formulations.options import SolveOptions
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
-from calderon.operators import BoundaryOperator, double_layer, identity, single_layer
+from calderon.operators import BoundaryOperator, double_layer, identity, single_layer, transformed
 from calderon.potentials import double_layer_potential
 from calderon.potentials import single_layer_potential as single_potential
 from calderon.spaces import P0, Function, Space
+from calderon.spaces.element import Element
+from calderon.spaces.mirror_images import MirroredFunctions
 from calderon.validation import one_of
 
 
@@ -33,7 +36,8 @@ class LaplaceNeumann(Problem[PotentialSolution]):
     there: the term 1/area (int u) 1 lifts the constants, which I/2 + K maps to zero. A net flux above 1 % of int |g| is
     refused with ValueError; a smaller one is an error of the discretisation and is subtracted. space: of u, "P1"
     or "P2"; g enters by its mean over each triangle, which costs no order, as V smooths by one. Data: a number, f(x) or
-    f(x, n) as in `Space.load_vector`.
+    f(x, n) as in `Space.load_vector`. mirrors: planes in which u is "even" or "odd", {"z": "even"}; the mesh is then
+    the part on one side of them, where data are given, and solutions are those of the whole, `mesh.mirrored("z")`.
 
     K. E. Atkinson, The Numerical Solution of Integral Equations of the Second Kind (1997), section 7.1.
     """
@@ -41,53 +45,69 @@ class LaplaceNeumann(Problem[PotentialSolution]):
     mesh: TriangleMesh
     side: Literal["exterior", "interior"] = "exterior"
     space: Literal["P1", "P2"] = "P1"
+    mirrors: Mirrors = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         one_of(self.side, ("exterior", "interior"), "side")
-        closed_surface(self.mesh, "LaplaceNeumann")
-        separate_parts(self.mesh, "LaplaceNeumann")
-        warn_thin(self.mesh)
+        surface_mesh(self.mesh)
+        self.surface.require_planes("LaplaceNeumann")
+        closed_surface(self.surface.whole, "LaplaceNeumann")
+        separate_parts(self.surface.whole, "LaplaceNeumann")
+        warn_thin(self.surface.whole)
         _ = self.system
 
     @cached_property
+    def surface(self) -> MirroredSurface:
+        """The mesh, and the whole with its images in mirrors."""
+        return MirroredSurface.of(self.mesh, self.mirrors)
+
+    @cached_property
     def function_space(self) -> Space:
-        """The space of u on the surface."""
-        return space_named(self.space, ("P1", "P2"), self.mesh)
+        """The space of u on the whole surface."""
+        return space_named(self.space, ("P1", "P2"), self.surface.whole)
+
+    @cached_property
+    def functions(self) -> MirroredFunctions:
+        """The functions of the part, with their images."""
+        return self.surface.functions(self.function_space)
 
     @cached_property
     def data_space(self) -> Space:
-        """The space of du/dn on the surface."""
-        return P0(self.mesh)
+        """The space of du/dn on the whole surface."""
+        return P0(self.surface.whole)
 
     @property
     def _sign(self) -> float:
         return -1.0 if self.side == "exterior" else 1.0
 
     def _build_system(self) -> LinearSystem:
-        space = self.function_space
-        operator: BoundaryOperator = 0.5 * identity(space) + self._sign * double_layer(Laplace(), space)
+        space, functions, test = self.function_space, self.functions, self.functions.part
+        rows: BoundaryOperator = 0.5 * identity(space, test) + self._sign * double_layer(Laplace(), space, test)
+        operator = transformed(rows, right=functions.images)
         if self.side == "exterior":
-            return LinearSystem("(I/2 - K) u = -V g", operator, (space,))
+            return LinearSystem("(I/2 - K) u = -V g", operator, (functions,))
+        # an odd field has the mean 0 on what crosses a mirror, whose columns are 0
         means = self._means / np.sqrt(self._areas)
-        lift = ThinTerm(f"the mean over each of {means.shape[1]} component(s)", means, means)
-        return LinearSystem("(I/2 + K) u = V g, int u = 0", operator, (space,), lambda: lift)
+        name = f"the mean over each of {means.shape[1]} component(s)"
+        lift = ThinTerm(name, means[functions.functions], functions.summed(means))
+        return LinearSystem("(I/2 + K) u = V g, int u = 0", operator, (functions,), lambda: lift)
 
     @cached_property
     def _indicators(self) -> NDArray[np.float64]:
         """(triangles, m) which of the m components each triangle belongs to."""
-        return np.eye(self.mesh.number_of_components)[self.mesh.components]
+        return np.eye(self.surface.whole.number_of_components)[self.surface.whole.components]
 
     @cached_property
     def _areas(self) -> NDArray[np.float64]:
         """(m,) areas of the components."""
-        return self._indicators.T @ self.mesh.areas
+        return self._indicators.T @ self.surface.whole.areas
 
     @cached_property
     def _members(self) -> NDArray[np.float64]:
         """(dimension, m) which component each basis function lives on."""
-        dofs = self.function_space.dofs
-        members = np.zeros((self.function_space.dimension, self.mesh.number_of_components))
-        members[dofs.ravel(), np.repeat(self.mesh.components, dofs.shape[1])] = 1
+        dofs, mesh = self.function_space.dofs, self.surface.whole
+        members = np.zeros((self.function_space.dimension, mesh.number_of_components))
+        members[dofs.ravel(), np.repeat(mesh.components, dofs.shape[1])] = 1
         return members
 
     @cached_property
@@ -96,10 +116,12 @@ class LaplaceNeumann(Problem[PotentialSolution]):
         return self.function_space.load_vector(1.0)[:, None] * self._members
 
     def _checked(self, data: Any) -> Function:
-        given = Function.project(self.data_space, data, "normal derivative", "V/m")
+        part = Function.project(P0(self.surface.part), data, "normal derivative", "V/m")
+        values = self.surface.extended(part.coefficients[:, None], Element(0)).ravel()
+        given = Function(self.data_space, values, part.label, part.unit)
         if self.side == "exterior":
             return given
-        per_triangle = given.coefficients * self.mesh.areas
+        per_triangle = given.coefficients * self.surface.whole.areas
         net = self._indicators.T @ per_triangle
         size = self._indicators.T @ np.abs(per_triangle)
         wrong = np.flatnonzero(np.abs(net) > 1e-2 * size)  # less is the error of the faceted surface
@@ -121,10 +143,11 @@ class LaplaceNeumann(Problem[PotentialSolution]):
     @cached_property
     def _fluxes(self) -> LinearSystem:
         """V from du/dn in P0 to the test functions: assembled by the same options as the system, and kept as long."""
-        operator = single_layer(Laplace(), self.data_space, self.function_space)
+        operator = single_layer(Laplace(), self.data_space, self.functions.part)
         return LinearSystem("V g", operator, (self.data_space,))
 
     def _solution(self, data: Function, coefficients: NDArray[Any], info: SolutionInfo) -> PotentialSolution:
+        coefficients = self.functions.extended(coefficients)
         if self.side == "interior":
             coefficients = coefficients - self._members @ ((self._means.T @ coefficients) / self._areas)
         potential = Function(self.function_space, coefficients, "potential", "V")
