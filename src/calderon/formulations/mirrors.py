@@ -13,6 +13,10 @@ from calderon.spaces.element import Element
 from calderon.spaces.mirror_images import MirroredFunctions, exchanged
 from calderon.validation import describe, one_of, truth
 
+SYMMETRIC = 1e-6
+"""Difference of a wave from its images, relative to its size, that is one of coordinates: vertices next to a mirror are
+moved by as much."""
+
 
 @dataclass(frozen=True)
 class HalfSpace:
@@ -112,6 +116,16 @@ class MirroredSurface:
         if self.half_space:
             raise ValueError(
                 f"{problem} has no HalfSpace: give the plane as a mirror, {{{self.half_space[1]!r}: 'even'}} or 'odd'"
+            )
+
+    def require_symmetry(self, functions: MirroredFunctions, tested: NDArray[Any], mirrors: Mirrors) -> None:
+        """ValueError for sources, by their integrals (dimension, ...) with functions of the whole, that are not as even
+        or odd as the mirrors say."""
+        if (asymmetry := functions.asymmetry(tested)) > SYMMETRIC:
+            raise ValueError(
+                f"the sources are not as even or odd as mirrors={mirrors} say: their field differs from its images by "
+                f"{asymmetry:.2g} of its size; add the images of the sources, or solve on the whole, "
+                "mesh.mirrored(plane)"
             )
 
     def functions(self, space: Any) -> MirroredFunctions:

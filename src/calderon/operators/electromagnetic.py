@@ -72,13 +72,13 @@ def magnetic_field(
     n times the mean of the magnetic fields of the surface current f_j on both sides: (identity / 2 - K) J = <f, n x
     H_inc> on a conductor. Tested with n x f_i (SNC, RBC) it is int f_i . (pv int grad_x G x f_j), the tangential field
     itself, which is symmetric. green as for `electric_field`; the trial space is RWG or BC. test may also be the
-    `DualTests` of the trial space.
+    `DualTests` of the trial space, or of some of its functions.
 
     Raises ValueError for k = 0 and for rotated trial spaces, TypeError for spaces of scalars.
     """
     _checked(trial, MAGNETIC_FIELD)
     if isinstance(test, DualTests):
-        if trial is not test.primal:
+        if trial is not test.primal and trial is not test.part_of:
             raise ValueError(f"{test!r} test the magnetic field of the space that they are of, got {trial!r}")
         green = helmholtz(green, "magnetic field")
         quadrature = checked_quadrature("magnetic field", green, quadrature)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
 
 from calderon.mesh.triangles import MirroredMesh
 from calderon.spaces.edge.edge_space import EdgeSpace
@@ -98,6 +99,17 @@ class MirroredFunctions:
     def solve_mass(self, tested: NDArray[Any]) -> NDArray[Any]:
         """The unknowns (n, ...) of the field with these integrals (n, ...) against the functions of the part."""
         return np.asarray(self.space.solve_mass(self.extended(tested))[self.functions])
+
+    def inverse(self, whole: LinearOperator) -> LinearOperator:
+        """The operator from integrals with functions of the part to unknowns, by one on the whole surface that keeps
+        fields even or odd."""
+        if self.images is None:
+            return whole
+
+        def product(x: NDArray[Any]) -> NDArray[Any]:
+            return np.asarray((whole @ self.extended(x))[self.functions])
+
+        return LinearOperator((self.dimension, self.dimension), matvec=product, matmat=product, dtype=whole.dtype)
 
     def asymmetry(self, tested: NDArray[Any]) -> float:
         """The largest difference of integrals (dimension of the space, ...) from those of their images, relative to the

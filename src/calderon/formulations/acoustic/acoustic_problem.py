@@ -40,13 +40,8 @@ from calderon.onsurface import osrc_dtn
 from calderon.operators.methods import Plan
 from calderon.potentials import double_layer_potential, single_layer_potential
 from calderon.spaces import Loads, Space
-from calderon.spaces.mirror_images import MirroredFunctions
 from calderon.validation import instance, one_of, wavenumber_of_a_wave
 from calderon.waves import Wave
-
-SYMMETRIC = 1e-6
-"""Difference of a wave from its images, relative to its size, that is one of coordinates: vertices next to a mirror are
-moved by as much."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,8 +220,8 @@ class AcousticProblem(Problem[AcousticSolution]):
             else:
                 mean = 0j if equation.reaction is None else equation.reaction.mean
                 plane = yielding_on_a_plane(dtn, self.eta, self.wavenumber, 1j * mean / self.wavenumber)
-            inverse = plane.inverse().tested
-            found.append((unknowns.dimension, partial(_of_the_part, unknowns, inverse)))
+            inverse = unknowns.inverse(plane.inverse().tested)
+            found.append((unknowns.dimension, inverse.dot))
         return block_diagonal(found, np.dtype(np.complex128))
 
     def _checked(self, data: Any) -> Any:
@@ -265,12 +260,7 @@ class AcousticProblem(Problem[AcousticSolution]):
         if self.eta != 0:
             tested = tested + self.eta * (loads @ data.normal_derivative(loads.points, loads.normals))
         functions = self.equation.functions
-        if (asymmetry := functions.asymmetry(tested)) > SYMMETRIC:
-            raise ValueError(
-                f"the sources are not as even or odd as mirrors={self.mirrors} say: their sound differs from its "
-                f"images by {asymmetry:.2g} of its size; add the images of the sources, or solve on the whole, "
-                "mesh.mirrored(plane)"
-            )
+        self.surface.require_symmetry(functions, tested, self.mirrors)
         return np.asarray(known + tested[functions.functions][self.equation.order])
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> AcousticSolution:
@@ -289,9 +279,3 @@ class AcousticProblem(Problem[AcousticSolution]):
     @property
     def _details(self) -> tuple[str, ...]:
         return (resolution(self.mesh, self.wavenumber, self.elements_per_wavelength),)
-
-
-def _of_the_part(functions: MirroredFunctions, inverse: LinearOperator, tested: NDArray[Any]) -> NDArray[Any]:
-    """Unknowns (n, ...) from integrals (n, ...) with functions of the part, by an operator on the whole surface that
-    keeps fields even or odd."""
-    return np.asarray((inverse @ functions.extended(tested))[functions.functions])

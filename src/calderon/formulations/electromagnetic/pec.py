@@ -35,15 +35,17 @@ from calderon.formulations.electromagnetic.scattering_solution import Electromag
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.loops.scales import LoopScales, static_ratio
 from calderon.formulations.loops.splitting import SPLIT_BELOW, LowFrequencySystem
+from calderon.formulations.mirrors import MirroredSurface, Mirrors
 from calderon.formulations.options import SolveOptions
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
-from calderon.operators import BoundaryOperator, electric_field, identity, magnetic_field
+from calderon.operators import BoundaryOperator, electric_field, identity, magnetic_field, transformed
 from calderon.quadrature import Quadrature
 from calderon.solvers import sparse_inverse
 from calderon.spaces import BC, RBC, RWG, DualTests, EdgeSpace, Loads, VectorFunction, dual_tests
+from calderon.spaces.mirror_images import MirroredFunctions
 from calderon.validation import one_of
 from calderon.waves import ElectromagneticPlaneWave
 
@@ -94,6 +96,11 @@ class PECScattering(RadarProblem[PECSolution]):
     the currents of "cfie" and "mfie" leave too much of the incident wave inside. Raises ValueError and TypeError for
     invalid arguments.
 
+    mirrors: planes in which currents are "odd", the image of J being -R J as at an electric wall, or "even", R J as at
+    a magnetic one, {"z": "odd"}; the mesh is then the part on one side of them, its boundary in them. Waves are as even
+    or odd, solutions are those of the whole, `mesh.mirrored("z")`. Not for "calderon", bodies much smaller than the
+    wavelength, or such with handles below k times diameter = 5.
+
     R. F. Harrington, Field Computation by Moment Methods; J. R. Mautz and R. F. Harrington, AEU 32 (1978) 157;
     F. P. Andriulli et al., IEEE Trans. Antennas Propag. 56 (2008) 2398; K. Cools, F. P. Andriulli, D. De Zutter,
     E. Michielssen, IEEE Antennas Wirel. Propag. Lett. 10 (2011) 528.
@@ -106,6 +113,7 @@ class PECScattering(RadarProblem[PECSolution]):
     testing: Literal["dual", "primal"] = field(default="dual", kw_only=True)
     frequency: float | None = field(default=None, kw_only=True)
     impedance: float | None = field(default=None, kw_only=True)
+    mirrors: Mirrors = field(default=None, kw_only=True)
 
     title: ClassVar[str] = "scattering by a perfect conductor"
 
@@ -113,21 +121,25 @@ class PECScattering(RadarProblem[PECSolution]):
         one_of(self.formulation, FORMULATIONS, "formulation")
         one_of(self.testing, TESTINGS, "testing")
         surface_mesh(self.mesh)
+        self.surface.require_planes("PECScattering")
+        mesh = self.surface.whole
+        if self.formulation == "calderon" and self.mirrors:
+            raise ValueError("formulation='calderon' has no mirrors: take 'cfie', or 'efie', or solve on the whole")
         if self.formulation != "efie":
-            closed_surface(self.mesh, f"PECScattering with formulation={self.formulation!r}")
+            closed_surface(mesh, f"PECScattering with formulation={self.formulation!r}")
         self._settle_wavenumber()
         if not (isinstance(self.weight, Real) and 0 < self.weight < 1):
             raise ValueError(f"weight must lie between 0 and 1 (0.5 is usual), got {self.weight!r}")
         object.__setattr__(self, "weight", float(self.weight))
-        if self._is_dual and not self.mesh.is_manifold:
+        if self._is_dual and not mesh.is_manifold:
             raise ValueError(
                 f"formulation={self.formulation!r} tests the magnetic field with dual functions, which are for two "
                 "triangles at each edge, and this mesh has edges with more: take testing='primal' or formulation='efie'"
             )
-        warn_coarse(self.mesh, self.wavenumber)
-        warn_thin(self.mesh, "combined currents" if self.formulation in MAGNETIC else "currents")
+        warn_coarse(mesh, self.wavenumber)
+        warn_thin(mesh, "combined currents" if self.formulation in MAGNETIC else "currents")
         if self.formulation == "mfie":
-            magnetic_equation(self.mesh, self.wavenumber)
+            magnetic_equation(mesh, self.wavenumber)
             if loops := loops_of_handles(self.function_space, self.wavenumber).shape[1]:
                 raise ValueError(
                     f"formulation='mfie' on a body with {loops // 2} handle(s) at k times diameter below "
@@ -137,14 +149,24 @@ class PECScattering(RadarProblem[PECSolution]):
         _ = self.system  # an equation that cannot be built is refused here, not when it is solved
 
     @cached_property
+    def surface(self) -> MirroredSurface:
+        """The mesh, and the whole with its images in mirrors."""
+        return MirroredSurface.of(self.mesh, self.mirrors)
+
+    @cached_property
     def function_space(self) -> EdgeSpace:
-        """The Rao-Wilton-Glisson functions of the surface current."""
-        return RWG(self.mesh)
+        """The Rao-Wilton-Glisson functions of the surface current on the whole."""
+        return RWG(self.surface.whole)
+
+    @cached_property
+    def functions(self) -> MirroredFunctions:
+        """The functions of the part, with their images."""
+        return self.surface.functions(self.function_space)
 
     @property
     def _is_split(self) -> bool:
         """Whether the electric equation keeps loops and charges apart."""
-        return self.formulation == "efie" and self.wavenumber * self.mesh.diameter < SPLIT_BELOW
+        return self.formulation == "efie" and self.wavenumber * self.surface.whole.diameter < SPLIT_BELOW
 
     @property
     def _is_dual(self) -> bool:
@@ -171,28 +193,43 @@ class PECScattering(RadarProblem[PECSolution]):
         space, k = self.function_space, self.wavenumber
         if self.formulation != "cfie" or (loops := loops_of_handles(space, k)).shape[1] == 0:
             return None
+        if self.mirrors:
+            raise ValueError(
+                f"mirrors of a body with handles at k times diameter below {HANDLES_BELOW:g}: the net currents around "
+                "them are equations of the whole; solve on mesh.mirrored(plane)"
+            )
         pairing = space.mass_matrix() if self.testing == "primal" else self.magnetic_tests.pairing  # type: ignore[union-attr]
         return Handles(space, loops, pairing, 1 - self.weight, k)
 
     def _build_system(self) -> LinearSystem:
-        space, k = self.function_space, self.wavenumber / self._ratio
-        electric: BoundaryOperator = electric_field(k, space)
+        space, k, functions = self.function_space, self.wavenumber / self._ratio, self.functions
+        unknowns = (functions if self.mirrors else space,)
+        electric: BoundaryOperator = electric_field(k, space, functions.part)
         if self.formulation in ELECTRIC:
             name, scales = "electric field T J = -<f, E_inc>", LoopScales.of((space,), k, self._ratio)
+            if self.mirrors and scales is not None:
+                raise ValueError(
+                    "formulation='efie' with mirrors where parts have k times diameter below 1: loops and charges then "
+                    "have scales of their own, on the whole; solve on mesh.mirrored(plane)"
+                )
             if not self._is_split:
-                return LinearSystem(name, electric, (space,), scales=scales)
+                return LinearSystem(name, transformed(electric, right=functions.images), unknowns, scales=scales)
             currents = electric_field(k, space, charges=False)
             return LowFrequencySystem(name, electric, (space,), scales=scales, currents=currents, wavenumber=k)
         green, tests = Helmholtz(k), self.magnetic_tests
+        if self.mirrors:
+            tests = tests.of_functions(functions.functions, functions.part) if self._is_dual else functions.part
         magnetic = 0.5 * identity(space, tests) - magnetic_field(green, space, tests)
         name = "t" if self._is_dual else "f"
         if self.formulation == "mfie":
-            return LinearSystem(f"magnetic field <{name}, (I/2 - K) J> = <{name}, n x H_inc>", magnetic, (space,))
+            equation = f"magnetic field <{name}, (I/2 - K) J> = <{name}, n x H_inc>"
+            return LinearSystem(equation, transformed(magnetic, right=functions.images), unknowns)
         a = self.weight
         dual = ", tested with dual functions" if self._is_dual else ""
         equation = f"combined field {a:g} (-T) + {1 - a:g} (I/2 - K){dual}"
         handles = None if self._handles is None else self._handles.term
-        return LinearSystem(equation, -a * electric + (1 - a) * magnetic, (space,), handles)
+        combined = transformed(-a * electric + (1 - a) * magnetic, right=functions.images)
+        return LinearSystem(equation, combined, unknowns, handles)
 
     @cached_property
     def _loads(self) -> Loads:
@@ -205,7 +242,7 @@ class PECScattering(RadarProblem[PECSolution]):
     def _checked(self, data: Any) -> Any:
         wave = electromagnetic_wave(data, self.wavenumber, type(self).__name__, self.impedance)
         if self.formulation in MAGNETIC:  # J = n x H is that of the outside; the electric one suits cavities
-            sources_on_side(wave, self.mesh)
+            sources_on_side(wave, self.surface.whole)
         return wave
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
@@ -216,7 +253,9 @@ class PECScattering(RadarProblem[PECSolution]):
             electric = loads @ data.electric(points)
         if self.formulation in MAGNETIC:
             magnetic = self._magnetic_loads @ np.cross(normals, eta * data.magnetic(points))
-        return self._combined(electric, magnetic) / eta
+        whole = self._combined(electric, magnetic) / eta
+        self.surface.require_symmetry(self.functions, whole, self.mirrors)
+        return whole[self.functions.functions]
 
     def _combined(self, electric: NDArray[Any], magnetic: NDArray[Any]) -> NDArray[Any]:
         """The right-hand side from <f, E_inc> and <f, n x eta H_inc>."""
@@ -235,6 +274,8 @@ class PECScattering(RadarProblem[PECSolution]):
         tested as the equation is."""
         if self.formulation == "calderon":
             return ("dual",)
+        if self.mirrors:
+            return ("mass",)
         halves = self.formulation == "cfie" or not self.mesh.is_closed or self._is_split
         return ("near", "mass") if halves else ("mass", "near")
 
@@ -245,7 +286,7 @@ class PECScattering(RadarProblem[PECSolution]):
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         if self.formulation == "efie":
-            charges_resolved(self.mesh, self.wavenumber, options.precision)
+            charges_resolved(self.surface.whole, self.wavenumber, options.precision)
         if isinstance(self.system, LowFrequencySystem) and self.system.splits(options):
             return self.system.preconditioned(options)
         if self._is_dual and options.preconditioned_by("mass"):
@@ -266,7 +307,7 @@ class PECScattering(RadarProblem[PECSolution]):
         pairing = self.magnetic_tests.pairing  # type: ignore[union-attr]
         if self.formulation == "cfie":
             pairing = self.weight * self.function_space.mass_matrix() + (1 - self.weight) * pairing
-        return Preconditioner("mass", self.unknowns, lambda: sparse_inverse(pairing))
+        return Preconditioner("mass", self.unknowns, lambda: self.functions.inverse(sparse_inverse(pairing)))
 
     @cached_property
     def _dual_preconditioner(self) -> Preconditioner:
@@ -282,7 +323,8 @@ class PECScattering(RadarProblem[PECSolution]):
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> PECSolution:
         unit = magnetic_unit(data.impedance)
-        current = VectorFunction(self.function_space, coefficients, "surface current", unit)
+        whole = self.functions.extended(coefficients)
+        current = VectorFunction(self.function_space, whole, "surface current", unit)
         return PECSolution(data, info, RadiatingCurrents(self.wavenumber, data.impedance, (current,)))
 
     def _solve(self, data: list[Any], options: SolveOptions) -> list[PECSolution]:
@@ -296,7 +338,7 @@ class PECScattering(RadarProblem[PECSolution]):
         if len(self._probes) == 0 and not (self._is_dual and self._handles is None):
             warn_unjudged(self._advice)
         # of the size of the wavelength or less a finer mesh costs little: 0.05 dB; more at ten elements per wavelength
-        small = self.wavenumber * self.mesh.diameter < HANDLES_BELOW
+        small = self.wavenumber * self.surface.whole.diameter < HANDLES_BELOW
         accepted = 10 ** (0.05 / 20) - 1 if small else ACCEPTED
         warn_of_remainder(solution, self._probes, self._advice, accepted)
 
@@ -307,7 +349,7 @@ class PECScattering(RadarProblem[PECSolution]):
     @cached_property
     def _probes(self) -> NDArray[np.float64]:
         """Points inside, where the current extinguishes the incident wave."""
-        return probe_points(self.mesh, CONDUCTOR_DEPTH)
+        return probe_points(self.surface.whole, CONDUCTOR_DEPTH)
 
     @property
     def _advice(self) -> str:
@@ -319,6 +361,8 @@ class PECScattering(RadarProblem[PECSolution]):
     def _echoes(
         self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64]
     ) -> tuple[NDArray[Any], NDArray[Any]]:
+        if self.mirrors:
+            raise ValueError("a radar sends waves that are not even or odd in mirrors: solve on mesh.mirrored(plane)")
         loads = self._loads
         phases = loads.phases(-self.wavenumber * r)
         electric = loads.plane_waves(phases, transmit)

@@ -24,13 +24,15 @@ class DualTests(FieldTable):
     corner_values (n, L, 3, 3): [t, a, m] is the value of local function a of triangle t at its vertex m, in between it
     is linear; dofs (n, L): the function that it belongs to, numbered like those of `primal`, -1 for none (its values
     are zero then). Functions jump at edges. They test tangential fields such as n x H and n x (grad G x J); they have
-    neither divergence nor curl. share: triangles on which functions are projected and paired at a time.
+    neither divergence nor curl. part_of: the space that `primal` has some functions of; None where it has all. share:
+    triangles on which functions are projected and paired at a time.
     """
 
     primal: EdgeSpace
     triangles: NDArray[np.int64]
     dofs: NDArray[np.int64]
     corner_values: NDArray[np.float64]
+    part_of: EdgeSpace | None = None
 
     name = "dual tests"
     rotated = False
@@ -59,6 +61,16 @@ class DualTests(FieldTable):
         rows, columns = np.broadcast_arrays(self.dofs.astype(np.int32)[:, :, None], edges[:, None])
         kept = (rows >= 0) & (columns >= 0)
         return sp.coo_array((values[kept], (rows[kept], columns[kept])), (self.dimension, self.dimension)).tocsr()
+
+    def of_functions(self, numbers: NDArray[np.int64], primal: EdgeSpace) -> "DualTests":
+        """The tests of some functions alone, in ascending order of their numbers. primal: the space of these."""
+        places = np.full(self.dimension, -1)
+        places[numbers] = np.arange(len(numbers))
+        dofs = np.where(self.dofs < 0, -1, places[self.dofs])
+        kept = (dofs >= 0).any(axis=1)
+        values = np.where(dofs[kept][:, :, None, None] < 0, 0.0, self.corner_values[kept])
+        whole = self.primal if self.part_of is None else self.part_of
+        return DualTests(primal, self.triangles[kept], dofs[kept], values, whole)
 
     @classmethod
     def _portions(cls, count: int) -> list[NDArray[np.int64]]:

@@ -1,0 +1,73 @@
+"""Conductors with mirror planes, electric and magnetic walls, against those of the whole."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+
+K = 3.0
+DIRECTIONS = np.array([[0.0, 0.6, 0.8], [1.0, 0, 0], [-0.6, 0, -0.8]])
+
+
+def part_of_ball(planes, h=0.5):
+    """The part of a ball on the positive sides of planes."""
+    cube = cal.mesh.cube(2.0, h)
+    vertices = cube.vertices / np.linalg.norm(cube.vertices, axis=1)[:, None]
+    kept = (cube.centroids[:, ["xyz".index(plane) for plane in planes]] > 0).all(axis=1)
+    return cal.TriangleMesh(vertices, cube.triangles[kept])
+
+
+def fitting(mirrors):
+    """A plane wave with the images that make it as even or odd as the mirrors say."""
+    wave = cal.PlaneWave([1.0, 2.0, 2.0], K, polarization=[2.0, 0, -1.0])
+    for plane, parity in mirrors.items():
+        wave = wave + (1 if parity == "even" else -1) * wave.mirrored(plane)
+    return wave
+
+
+@pytest.mark.parametrize("mirrors", [{"z": "even"}, {"z": "odd"}, {"x": "odd", "y": "even", "z": "odd"}], ids=str)
+@pytest.mark.parametrize(
+    "formulation, testing",
+    [("efie", "dual"), ("cfie", "dual"), pytest.param("mfie", "primal", marks=pytest.mark.variant)],
+)
+@pytest.mark.filterwarnings("ignore::calderon.mesh.AccuracyWarning")
+def test_the_part_has_the_currents_of_the_whole(formulation, testing, mirrors):
+    part, wave = part_of_ball(mirrors), fitting(mirrors)
+    chosen = {"formulation": formulation, "testing": testing}
+    one = cal.PECScattering(part, K, mirrors=mirrors, **chosen)
+    two = cal.PECScattering(part.mirrored(*mirrors), K, **chosen)
+    assert one.unknowns < (0.5 ** len(mirrors) + 0.1) * two.unknowns
+    a, b = one.solve(wave, rtol=1e-10), two.solve(wave, rtol=1e-10)
+    difference = np.linalg.norm(a.surface.coefficients - b.surface.coefficients)
+    assert difference < 3e-8 * np.linalg.norm(b.surface.coefficients)
+    far = b.far_field(DIRECTIONS)
+    assert np.abs(a.far_field(DIRECTIONS) - far).max() < 3e-8 * np.abs(far).max()
+
+
+def test_a_plate_stands_on_an_electric_wall():
+    """Functions of edges in an electric wall stay: currents flow through it to the image; at a magnetic one they go."""
+    plate = cal.mesh.plate([1.0, 1.0], 0.25).rotated([[1, 0, 0], [0, 0, -1], [0, 1, 0]]).translated([0, 0, 0.5])
+    assert plate.vertices[:, 2].min() == pytest.approx(0, abs=1e-12)
+    unknowns = {}
+    for parity in ("even", "odd"):
+        one = cal.PECScattering(plate, K, formulation="efie", mirrors={"z": parity})
+        two = cal.PECScattering(plate.mirrored("z"), K, formulation="efie")
+        a, b = (each.solve(fitting({"z": parity}), rtol=1e-10).surface.coefficients for each in (one, two))
+        assert np.linalg.norm(a - b) < 3e-8 * np.linalg.norm(b)
+        unknowns[parity] = one.unknowns
+    assert unknowns["odd"] - unknowns["even"] == 4
+
+
+def test_what_has_no_mirrors_is_refused():
+    part = part_of_ball("z")
+    with pytest.raises(ValueError, match="has no mirrors"):
+        cal.PECScattering(part, K, formulation="calderon", mirrors={"z": "odd"})
+    with pytest.raises(ValueError, match="scales of their own"):
+        cal.PECScattering(part, 0.1, formulation="efie", mirrors={"z": "odd"})
+    with pytest.raises(ValueError, match="has no HalfSpace"):
+        cal.PECScattering(part, K, mirrors=cal.HalfSpace("z"))
+    problem = cal.PECScattering(part, K, mirrors={"z": "odd"})
+    with pytest.raises(ValueError, match="not as even or odd"):
+        problem.solve(cal.PlaneWave([0, 0, 1.0], polarization=[1.0, 0, 0]))
+    with pytest.raises(ValueError, match="radar"):
+        problem.monostatic_rcs(0.3, 0.2)
