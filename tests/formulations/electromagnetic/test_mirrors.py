@@ -71,3 +71,42 @@ def test_what_has_no_mirrors_is_refused():
         problem.solve(cal.PlaneWave([0, 0, 1.0], polarization=[1.0, 0, 0]))
     with pytest.raises(ValueError, match="radar"):
         problem.monostatic_rcs(0.3, 0.2)
+
+
+def strip(length, width):
+    """An upright strip on the plane z = 0, two cells wide."""
+    mesh = cal.mesh.plate([length, width], width / 2)
+    return mesh.rotated([[0, -1, 0], [0, 0, -1], [1, 0, 0]]).translated([0, 0, length / 2])
+
+
+def test_a_quarter_wave_monopole_on_the_ground_has_half_the_impedance_of_the_dipole(tmp_path):
+    """And half of its power, twice its gain; with a plane of symmetry alone it is the dipole."""
+    arm = strip(0.25, 0.02)
+    feed = cal.DeltaGap(line=[[-0.01, 0, 0], [0.01, 0, 0]], toward=[0, 0, 1.0])
+    k = 2 * np.pi
+    monopole = cal.PECAntenna(arm, k, feed, mirrors=cal.HalfSpace("z"))
+    dipole = cal.PECAntenna(arm.mirrored("z"), k, feed)
+    half = cal.PECAntenna(arm, k, feed, mirrors={"z": "odd"})
+    one, two, same = monopole.solve(), dipole.solve(), half.solve()
+    assert one.input_impedance == pytest.approx(two.input_impedance / 2, rel=1e-8)
+    assert same.input_impedance == pytest.approx(two.input_impedance, rel=1e-8)
+    assert one.radiated_power() == pytest.approx(one.input_power, rel=1e-2)
+    assert same.radiated_power() == pytest.approx(two.radiated_power(), rel=1e-7)
+    across = np.array([[1.0, 0, 0]])
+    assert one.gain(across)[0] == pytest.approx(2 * two.gain(across)[0], rel=1e-7)
+    one.save(tmp_path / "monopole.h5")
+    assert cal.load(tmp_path / "monopole.h5").radiated_power() == one.radiated_power()
+
+
+def test_a_feed_above_the_ground_has_its_image():
+    """A dipole above a ground against the dipole and its image, both currents upward, in the whole."""
+    arm = strip(0.5, 0.04).translated([0, 0, 0.3])
+    line = np.array([[-0.02, 0, 0.54], [0.02, 0, 0.54]])
+    feed = cal.DeltaGap(line=line, toward=[0, 0, 1.0])
+    image = cal.DeltaGap(line=line * [1, 1, -1], toward=[0, 0, 1.0])
+    grounded = cal.PECAntenna(arm, 2 * np.pi, feed, mirrors=cal.HalfSpace("z")).solve()
+    pair = cal.PECAntenna(arm.mirrored("z"), 2 * np.pi, [feed, image]).solve([1.0, 1.0])
+    assert grounded.input_impedance == pytest.approx(pair.input_impedances[0], rel=1e-8)
+    assert grounded.input_power == pytest.approx(pair.input_power / 2, rel=1e-8)
+    with pytest.raises(ValueError, match="not their own images"):
+        cal.PECAntenna(arm, 2 * np.pi, feed, mirrors={"z": "odd"})

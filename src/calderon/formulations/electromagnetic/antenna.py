@@ -14,6 +14,7 @@ from calderon.formulations.electromagnetic.pec import PECScattering
 from calderon.formulations.electromagnetic.radar import vacuum_impedance
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
 from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.mirrors import HalfSpace, Mirrors
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
 from calderon.formulations.ports.gaps import DeltaGap
 from calderon.formulations.ports.port_sweep import scattering
@@ -46,6 +47,10 @@ class PECAntenna(Problem[AntennaSolution]):
     frequency; a resistance below the error of the solution is that of the radiated power, as `info` says. Raises
     ValueError and TypeError for invalid arguments.
 
+    mirrors: `HalfSpace("z")`, a ground of metal in the plane z = 0, which the mesh stands on or is above; feeds lie on
+    the mesh, those between it and the ground in the plane, and powers are those above the ground. Or planes of
+    symmetry, as for `PECScattering`: feeds are then named on the whole, `mesh.mirrored("z")`, and are their own images.
+
     R. F. Harrington, Field Computation by Moment Methods, chapter 6; S. N. Makarov, Antenna and EM Modeling with Matlab
     (2002), chapter 4.
     """
@@ -55,6 +60,7 @@ class PECAntenna(Problem[AntennaSolution]):
     feed: DeltaGap | Sequence[DeltaGap] = ()
     impedance: float = field(default=VACUUM_IMPEDANCE, kw_only=True)
     frequency: float | None = field(default=None, kw_only=True)
+    mirrors: Mirrors = field(default=None, kw_only=True)
 
     usual_solver: ClassVar[str] = "lu"
 
@@ -80,12 +86,21 @@ class PECAntenna(Problem[AntennaSolution]):
     def conductor(self) -> PECScattering:
         """This conductor, gaps short-circuited, as a scatterer; matrix and factors are shared."""
         given: Any = {"formulation": "efie", "frequency": self.frequency, "impedance": self.impedance}
+        if isinstance(self.mirrors, HalfSpace):  # the currents of metal have reversed images
+            given["mirrors"] = {self.mirrors.plane: "odd" if self.mirrors.rigid else "even"}
+        else:
+            given["mirrors"] = self.mirrors
         return PECScattering(self.mesh, self.wavenumber, **given)
 
     @property
     def function_space(self) -> EdgeSpace:
         """The Rao-Wilton-Glisson functions of the surface current."""
         return self.conductor.function_space
+
+    @property
+    def _is_grounded(self) -> bool:
+        """Whether a plane reflects, beyond which all is an image."""
+        return isinstance(self.mirrors, HalfSpace)
 
     def at(self, wavenumber: float) -> Self:
         """This antenna at another wavenumber."""
@@ -155,8 +170,21 @@ class PECAntenna(Problem[AntennaSolution]):
 
     @cached_property
     def _weights(self) -> NDArray[np.float64]:
-        """(dimension, p) signed lengths of the edges of each feed."""
-        return np.stack([one.weights(self.function_space) for one in self.feeds], axis=1)
+        """(dimension, p) signed lengths of the edges of each feed, of functions of the whole surface."""
+        found = np.stack([one.weights(self.function_space) for one in self.feeds], axis=1)
+        functions = self.conductor.functions
+        if self._is_grounded:
+            own = np.zeros_like(found)
+            own[functions.functions] = found[functions.functions]  # tags are those of images, too
+            found = own
+        elif functions.asymmetry(found) > 0:
+            raise ValueError(
+                f"feeds are not their own images in mirrors={self.mirrors}: place them in the mirrors, so that current "
+                'crosses an "odd" one, or add their images and solve on the whole, mesh.mirrored(plane)'
+            )
+        if len(lost := np.flatnonzero(~found.any(axis=0))):
+            raise ValueError(f"no current crosses feed {lost[0] + 1}: it lies on images alone, or in an even mirror")
+        return found
 
     def _checked(self, data: Any) -> NDArray[np.complex128]:
         feeds = len(self.feeds)
@@ -164,13 +192,17 @@ class PECAntenna(Problem[AntennaSolution]):
         return finite_numbers(data, feeds, "voltages", needed)
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
-        return -(self._weights @ data) / self.impedance
+        functions = self.conductor.functions
+        tested = -(self._weights[functions.functions] @ data) / self.impedance
+        # a gap in the plane of a ground is one half of that between the mesh and its image
+        return tested * functions.copies if self._is_grounded else tested
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> AntennaSolution:
-        current = VectorFunction(self.function_space, coefficients, "surface current", magnetic_unit(self.impedance))
-        currents = RadiatingCurrents(self.wavenumber, self.impedance, (current,))
+        whole, share = self.conductor.functions.extended(coefficients), 0.5 if self._is_grounded else 1.0
+        current = VectorFunction(self.function_space, whole, "surface current", magnetic_unit(self.impedance))
+        currents = RadiatingCurrents(self.wavenumber, self.impedance, (current,), share=share)
         names = tuple(one.name or f"feed {number}" for number, one in enumerate(self.feeds, start=1))
-        solution = AntennaSolution(data, self._weights.T @ coefficients, names, info, currents)
+        solution = AntennaSolution(data, self._weights.T @ whole, names, info, currents)
         return balanced(solution)
 
     @property

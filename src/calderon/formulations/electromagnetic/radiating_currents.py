@@ -33,7 +33,8 @@ class RadiatingCurrents:
 
     wavenumber k (1/m) and impedance eta of the medium. electric: the currents J in A/m, magnetic: M in V/m, each on its
     own surface. On a closed surface J = n x H and M = -n x E of a field without sources on the side to which n points
-    give that field there, and zero on the other side (Stratton and Chu). backend and precision of fields: as for
+    give that field there, and zero on the other side (Stratton and Chu). share: of all directions in which there is a
+    medium, 1/2 above a ground, in which the currents have their images. backend and precision of fields: as for
     `Potential.evaluate`.
     """
 
@@ -42,6 +43,7 @@ class RadiatingCurrents:
     electric_currents: tuple[VectorFunction, ...]
     magnetic_currents: tuple[VectorFunction, ...] = ()
     quadrature: Quadrature = field(default_factory=lambda: Quadrature(regular=DEGREE))
+    share: float = 1.0
 
     @of_any_shape
     def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
@@ -67,10 +69,11 @@ class RadiatingCurrents:
         )
 
     def far_field_square(self) -> float:
-        """int |F|^2 over all directions, in V^2; divided by 2 eta the time-averaged power that is radiated, in W."""
+        """int |F|^2 over all directions, above a ground half of them, in V^2; divided by 2 eta the time-averaged power
+        that is radiated, in W."""
         meshes = {id(j.space.mesh): j.space.mesh for j in (*self.electric_currents, *self.magnetic_currents)}
         vertices = np.concatenate([mesh.vertices[mesh.used_vertices] for mesh in meshes.values()])
-        return far_field_square(self.far_field, vertices, self.wavenumber)
+        return self.share * far_field_square(self.far_field, vertices, self.wavenumber)
 
     def delivered_power(self) -> float:
         """-1/2 Re sum int (conj(J) . E + conj(M) . H), E and H the fields of the currents themselves, in W: the

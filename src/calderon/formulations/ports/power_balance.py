@@ -49,7 +49,7 @@ def admittances(solutions: Sequence[AntennaSolution]) -> NDArray[np.complex128]:
     first = solutions[0].currents
     vertices = first.electric_currents[0].space.mesh.vertices
     products = far_field_products([one.far_field for one in solutions], vertices, first.wavenumber)
-    return np.asarray(products.real / first.impedance.real + 1j * found.imag, np.complex128)
+    return np.asarray(first.share * products.real / first.impedance.real + 1j * found.imag, np.complex128)
 
 
 def balanced_admittances(
