@@ -170,3 +170,18 @@ def test_what_does_not_fit_a_mirror_is_refused(half):
     problem.solve(cal.PlaneWave([1.0, 0, 0]))
     with pytest.raises(ValueError, match="beyond the plane"):
         cal.AcousticProblem(half, K, mirrors=cal.HalfSpace("z"), **walls).solve(cal.PointSource([0, 0, -3.0]))
+
+
+def test_any_source_is_split_into_even_and_odd_ones():
+    """Two planes, walls that move evenly and yield: the sum of four sounds is that of the whole."""
+    part = part_of_ball("xz")
+    conditions = {"face": cal.Velocity(1e-3), "corner": [cal.Velocity(1e-3), cal.Impedance.relative(2.0)]}
+    sources = cal.PointSource([0.5, 1.0, 2.0], amplitude=1e-2) + 1e-3 * cal.PlaneWave([1.0, 2.0, -0.5])
+    shared = {"fluid": AIR, "conditions": conditions}
+    one = cal.AcousticProblem(part, K, mirrors=dict.fromkeys("xz", "even"), **shared)
+    two = cal.AcousticProblem(part.mirrored("x", "z"), K, **shared)
+    assert_equal(one.solve(sources, decompose=True, rtol=1e-11), two.solve(sources, rtol=1e-11), one)
+    even = sources + sources.mirrored("x") + (sources + sources.mirrored("x")).mirrored("z")
+    assert_equal(one.solve(even, decompose=True, rtol=1e-11), two.solve(even, rtol=1e-11), one)
+    with pytest.raises(ValueError, match="planes of symmetry"):
+        two.solve(sources, decompose=True)

@@ -12,6 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.formulations.acoustic.acoustic_solution import AcousticSolution
 from calderon.formulations.acoustic.closed_rooms import error_of_constants, warn_of_small_room
 from calderon.formulations.acoustic.conditions.walls import ConditionedWall, Conditions, walls_of
+from calderon.formulations.acoustic.decomposed import parities_of, part_of_wave, silent, summed
 from calderon.formulations.acoustic.fluid import Fluid
 from calderon.formulations.acoustic.known_part import KnownPart
 from calderon.formulations.acoustic.scattering import ROOT_ERROR, usual_coupling, yielding_on_a_plane
@@ -40,7 +41,7 @@ from calderon.onsurface import osrc_dtn
 from calderon.operators.methods import Plan
 from calderon.potentials import double_layer_potential, single_layer_potential
 from calderon.spaces import Loads, Space
-from calderon.validation import instance, one_of, wavenumber_of_a_wave
+from calderon.validation import instance, one_of, truth, wavenumber_of_a_wave
 from calderon.waves import Wave
 
 
@@ -151,10 +152,31 @@ class AcousticProblem(Problem[AcousticSolution]):
         return replace(self, wavenumber=wavenumber, frequency=None)  # type: ignore[arg-type]
 
     @named_options
-    def solve(self, sources: Wave | None = None, **options: Unpack[SolveChoices]) -> AcousticSolution:
+    def solve(
+        self, sources: Wave | None = None, decompose: bool = False, **options: Unpack[SolveChoices]
+    ) -> AcousticSolution:
         """Solve for the conditions of the walls and sources in the fluid, a wave or a sum of them, or None; options as
-        in `Problem.solve`. ValueError where nothing sounds."""
-        return self.solve_all([sources], **options)[0]
+        in `Problem.solve`. ValueError where nothing sounds.
+
+        decompose: whether to split sources that are neither even nor odd in the mirrors into parts that are, each of
+        which has a matrix on the part of the surface; walls move as `mirrors` say.
+        """
+        if not truth(decompose, "decompose"):
+            return self.solve_all([sources], **options)[0]
+        wave = incident_wave(sources, self.wavenumber, type(self).__name__)
+        points, solved = self._loads.points, list[AcousticSolution]()
+        for each in self._decomposed:
+            part = part_of_wave(wave, each.mirrors, points)  # type: ignore[arg-type]
+            if part is not None or each.equation.known() is not None:
+                solved.append(each.solve(part, **options))
+        return summed(solved, wave)
+
+    @cached_property
+    def _decomposed(self) -> list[Self]:
+        """This problem, and silent ones for all other choices of even and odd."""
+        _, *others = parities_of(self.mirrors)
+        walls = silent(self.conditions)
+        return [self, *(replace(self, mirrors=each, conditions=walls, frequency=None) for each in others)]  # type: ignore[arg-type]
 
     @named_options
     def sweep(
