@@ -37,6 +37,7 @@ def constructors() -> Iterator[Call]:
             "side": "exterior", "space": "P1", "mirrors": None,
         },
         "BC": {"mesh": mesh},
+        "Baffle": {},
         "BondedSolids": {"parts": dict(zip(("low", "high"), bars(), strict=True))},
         "Conductor": {"sigma": 5.8e7},
         "CurrentDipole": {"position": [0, 0, 0], "moment": Z, "signal": signal, "radius": 0.1},

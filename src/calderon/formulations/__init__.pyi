@@ -50,7 +50,7 @@ from .electromagnetic.scattering_solution import ElectromagneticSolution as Elec
 from .laplace.dirichlet import LaplaceDirichlet as LaplaceDirichlet
 from .laplace.neumann import LaplaceNeumann as LaplaceNeumann
 from .laplace.potential_solution import PotentialSolution as PotentialSolution
-from .mirrors import HalfSpace as HalfSpace
+from .mirrors import Baffle as Baffle, HalfSpace as HalfSpace
 from .periodic.cell import PeriodicCell as PeriodicCell
 from .periodic.cell_solution import CellSolution as CellSolution, CellSweep as CellSweep
 from .periodic.cell_solution import FloquetOrders as FloquetOrders

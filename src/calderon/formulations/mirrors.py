@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh import TriangleMesh
+from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.triangles import MirroredMesh
 from calderon.spaces.element import Element
 from calderon.spaces.mirror_images import MirroredFunctions, exchanged
@@ -36,7 +37,13 @@ class HalfSpace:
         truth(self.rigid, "rigid")
 
 
-Mirrors = Mapping[str, Literal["even", "odd"]] | HalfSpace | None
+@dataclass(frozen=True)
+class Baffle:
+    """A rigid plane in which all of a mesh lies, as a piston in a wall does: x = 0, y = 0 or z = 0. The fluid is on the
+    side that its normals point to."""
+
+
+Mirrors = Mapping[str, Literal["even", "odd"]] | HalfSpace | Baffle | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +52,8 @@ class MirroredSurface:
 
     part, whole: the meshes; triangle t of the part has the images k nt + t. mirrored: says how they belong together,
     None without mirrors. parities (m,): of each image, 1 for the part itself. half_space: which half of space there
-    is, "+z" for z > 0, "-x" for x < 0 and so on, beyond which all is an image; "" where the whole is.
+    is, "+z" for z > 0, "-x" for x < 0 and so on, beyond which all is an image; "" where the whole is. is_baffle:
+    whether the part lies in the plane of the half space.
     """
 
     part: TriangleMesh
@@ -53,12 +61,15 @@ class MirroredSurface:
     mirrored: MirroredMesh | None
     parities: NDArray[np.int64]
     half_space: str = ""
+    is_baffle: bool = False
 
     @staticmethod
     def of(mesh: TriangleMesh, mirrors: Mirrors) -> "MirroredSurface":
         """The images of a mesh in mirrors, {plane: "even" or "odd"} or a half space. TypeError or ValueError for other
         mirrors, MeshError for a mesh that is not on one side of them."""
         half_space = ""
+        if isinstance(mirrors, Baffle):
+            return MirroredSurface(mesh, mesh, None, np.ones(1, np.int64), _side_of_plane(mesh), True)
         if isinstance(mirrors, HalfSpace):
             side = mesh.vertices[mesh.used_vertices, "xyz".index(mirrors.plane)].sum()
             half_space = f"{'+' if side > 0 else '-'}{mirrors.plane}"
@@ -90,7 +101,7 @@ class MirroredSurface:
                     f"the source at {np.asarray(position).tolist()} lies in or beyond the plane {plane} = 0 of the "
                     "half space: place it on the side of the mesh"
                 )
-        return wave + complex(self.parities[1]) * wave.mirrored(plane)
+        return wave + (1.0 if self.is_baffle else complex(self.parities[1])) * wave.mirrored(plane)
 
     @property
     def is_even(self) -> bool:
@@ -112,7 +123,7 @@ class MirroredSurface:
         return np.concatenate([parity * (values[:, order] if odd else values) for parity, odd in images])
 
     def require_planes(self, problem: str) -> None:
-        """ValueError for a half space, in problems that have planes of symmetry alone."""
+        """ValueError for a half space or a baffle, in problems that have planes of symmetry alone."""
         if self.half_space:
             raise ValueError(
                 f"{problem} has no HalfSpace: give the plane as a mirror, {{{self.half_space[1]!r}: 'even'}} or 'odd'"
@@ -131,3 +142,18 @@ class MirroredSurface:
     def functions(self, space: Any) -> MirroredFunctions:
         """The functions of a space on the whole that have unknowns, with their images."""
         return MirroredFunctions.of(space, self.mirrored, self.parities)
+
+
+def _side_of_plane(mesh: TriangleMesh) -> str:
+    """The half space of a baffle, as "+z"; ValueError for a mesh that does not lie in a plane of coordinates."""
+    x = np.abs(mesh.vertices[mesh.used_vertices]).max(axis=0)
+    flat = np.flatnonzero(x <= TOLERANCES.near * mesh.diameter)
+    if len(flat) != 1:
+        raise ValueError(
+            "a Baffle needs a mesh in the plane x = 0, y = 0 or z = 0, as mesh.disc(radius, h), got one with "
+            f"coordinates up to {x.round(6).tolist()}: move it there, or give the whole body"
+        )
+    heights = mesh.normals[:, flat[0]]
+    if not (heights > 0).all() and not (heights < 0).all():
+        raise ValueError("normals of a Baffle point to one side, that of the fluid: see mesh.check()")
+    return f"{'+' if heights[0] > 0 else '-'}{'xyz'[flat[0]]}"

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import jv, struve
 
 import calderon as cal
 
@@ -185,3 +186,42 @@ def test_any_source_is_split_into_even_and_odd_ones():
     assert_equal(one.solve(even, decompose=True, rtol=1e-11), two.solve(even, rtol=1e-11), one)
     with pytest.raises(ValueError, match="planes of symmetry"):
         two.solve(sources, decompose=True)
+
+
+@pytest.mark.parametrize("ka", [0.5, 2.0, 6.0])
+def test_a_piston_in_a_baffle_has_rayleighs_impedance(ka):
+    """1 - J1(2ka)/ka - i H1(2ka)/ka, for the area of the facets to 0.3 % at h = a/7; power by surface and far field."""
+    x = 2 * ka
+    exact = 1 - jv(1, x) / ka - 1j * struve(1, x) / ka
+    conditions = cal.Velocity(1e-3)
+    problem = cal.AcousticProblem(cal.mesh.disc(1.0, 1 / 7), ka, fluid=AIR, conditions=conditions, mirrors=cal.Baffle())
+    solution = problem.solve()
+    assert abs(solution.radiation_impedance() / AIR.impedance / exact - 1) < 3e-3
+    assert solution.power_error < 3e-3
+    on_axis = solution.field([[0, 0, 2.0]])[0] / (AIR.impedance * 1e-3)
+    assert on_axis == pytest.approx(np.exp(2j * ka) - np.exp(1j * ka * np.sqrt(5.0)), abs=0.01)
+    assert np.isnan(solution.at_points([[0, 0, -2.0]]).arrays["pressure"][0])
+
+
+def test_an_absorbing_piece_of_a_wall_takes_what_the_reflected_wave_loses():
+    """The optical theorem for the reflected wave: absorbed and scattered power are 4 pi / k Im F / (2 rho c); a rigid
+    piece leaves the wave and its reflection alone."""
+    plate, wave = cal.mesh.plate([1.5, 1.0], 0.25), cal.PlaneWave([0.3, 0.2, -1.0])
+    wall = cal.Impedance.relative(1.0 + 0.5j)
+    problem = cal.AcousticProblem(plate, 2.0, fluid=AIR, conditions=wall, mirrors=cal.Baffle())
+    solution = problem.solve(wave, rtol=1e-8)
+    lost = 4 * np.pi / 2.0 * solution.far_field(wave.direction[None] * [1, 1, -1])[0].imag / (2 * AIR.impedance)
+    assert solution.absorbed_power() + solution.radiated_power == pytest.approx(lost, rel=1e-4)
+    assert solution.absorbed_power() > solution.radiated_power > 0
+    rigid = cal.AcousticProblem(plate, 2.0, fluid=AIR, conditions=cal.Rigid(), mirrors=cal.Baffle()).solve(wave)
+    assert rigid.field(POINTS) == pytest.approx(wave.at(2.0)(POINTS) + wave.mirrored("z").at(2.0)(POINTS), abs=1e-12)
+    with pytest.raises(ValueError, match="beyond the plane"):
+        problem.solve(cal.PointSource([0, 0, -1.0]))
+
+
+def test_a_baffle_is_a_plane_of_coordinates():
+    walls = {"fluid": AIR, "conditions": cal.Velocity(1.0), "mirrors": cal.Baffle()}
+    with pytest.raises(ValueError, match="needs a mesh in the plane"):
+        cal.AcousticProblem(cal.mesh.disc(1.0, 0.5).translated([0, 0, 1.0]), K, **walls)
+    with pytest.raises(ValueError, match="side of its normals"):
+        cal.AcousticProblem(cal.mesh.disc(1.0, 0.5), K, side="interior", **walls)

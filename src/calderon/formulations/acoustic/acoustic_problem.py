@@ -62,7 +62,8 @@ class AcousticProblem(Problem[AcousticSolution]):
     way), {"z": "even", "x": "odd"}; the mesh is then the part on one side of them, its boundary in them, and solutions
     and their powers are those of the whole body, `mesh.mirrored("z")`; sources are as even or odd as the sound. Or
     `HalfSpace("z", rigid=True)`, a floor or the surface of the sea: sources have their reflections, and powers are
-    those in the half space. Velocities, pressures and impedances are given on the part.
+    those in the half space; or `Baffle()`, a rigid plane that the mesh lies in. Velocities, pressures and impedances
+    are given on the part.
     space: of pressures, "P1" or "P2". Data: sources in the fluid, waves or a sum of them, or None.
 
     Outside the equation has one solution at every frequency. Inside there are none, or many, at resonances of a room
@@ -87,7 +88,10 @@ class AcousticProblem(Problem[AcousticSolution]):
     def __post_init__(self) -> None:
         one_of(self.side, ("exterior", "interior"), "side")
         surface_mesh(self.mesh)
-        closed_surface(self.surface.whole, f"AcousticProblem(side={self.side!r}{', mirrors=' if self.mirrors else ''})")
+        if not self.surface.is_baffle:
+            closed_surface(self.surface.whole, f"AcousticProblem(side={self.side!r})")
+        elif self.side == "interior":
+            raise ValueError("a Baffle has its fluid on the side of its normals: leave side='exterior'")
         instance(self.fluid, Fluid, "a problem of sound needs fluid=, as Fluid.air() or Fluid(density, speed_of_sound)")
         k, frequency = self._wave_constants()
         object.__setattr__(self, "wavenumber", k)
@@ -128,8 +132,9 @@ class AcousticProblem(Problem[AcousticSolution]):
 
     @property
     def eta(self) -> complex:
-        """The coupling of the equation, i / Re k in m outside, 0 inside."""
-        return usual_coupling(self.wavenumber) if self.side == "exterior" else 0j
+        """The coupling of the equation, i / Re k in m outside, 0 inside and in a baffle."""
+        outside = self.side == "exterior" and not self.surface.is_baffle
+        return usual_coupling(self.wavenumber) if outside else 0j
 
     @cached_property
     def walls(self) -> list[ConditionedWall]:
@@ -195,7 +200,9 @@ class AcousticProblem(Problem[AcousticSolution]):
 
     def _build_system(self) -> LinearSystem:
         terms = "(I/2 - K + eta D) p + (V + eta (I/2 + K')) r = p_inc + eta dp_inc/dn"
-        if self.side == "exterior":
+        if self.surface.is_baffle:
+            text = "I/2 p + V r = p_inc"
+        elif self.side == "exterior":
             text = f"Burton-Miller {terms}, eta = {self.eta:.4g} m"
         else:
             text = "(I/2 + K) p + V r = p_inc"
@@ -255,7 +262,8 @@ class AcousticProblem(Problem[AcousticSolution]):
                 )
             return None
         wave = incident_wave(data, self.wavenumber, type(self).__name__)
-        sources_on_side(wave, self.surface.whole, self.side)
+        if not self.surface.is_baffle:
+            sources_on_side(wave, self.surface.whole, self.side)
         return self.surface.with_images(wave)
 
     @cached_property
@@ -279,6 +287,8 @@ class AcousticProblem(Problem[AcousticSolution]):
             return known
         loads = self._loads
         tested = loads @ data(loads.points)
+        if self.surface.is_baffle:  # with its reflection the wave is twice the incident one there
+            tested = tested / 2
         if self.eta != 0:
             tested = tested + self.eta * (loads @ data.normal_derivative(loads.points, loads.normals))
         functions = self.equation.functions
@@ -289,13 +299,16 @@ class AcousticProblem(Problem[AcousticSolution]):
         equation = self.equation
         pressure, yielding, released = equation.fields(coefficients)
         slopes = [each for each in (equation.moving, yielding, released) if each is not None]
-        layers = (
-            double_layer_potential(equation.green, self.sign * pressure),
-            *(single_layer_potential(equation.green, -1 * each) for each in slopes),
-        )
+        if self.surface.is_baffle:
+            layers = tuple(single_layer_potential(equation.green, -2 * each) for each in slopes)
+        else:
+            layers = (
+                double_layer_potential(equation.green, self.sign * pressure),
+                *(single_layer_potential(equation.green, -1 * each) for each in slopes),
+            )
         return AcousticSolution(
             self.fluid, self.wavenumber, self.side, info, pressure, layers, equation.moving, yielding, released, data,
-            self.frequency, self.surface.half_space,
+            self.frequency, self.surface.half_space, self.surface.is_baffle,
         )  # fmt: skip
 
     @property

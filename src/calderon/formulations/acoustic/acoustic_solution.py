@@ -40,7 +40,7 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
     pressure is given; None without such walls. sources: the waves of sources in the fluid, None without. frequency: in
     Hz. half_space: "+z" where the fluid ends at the plane z = 0 that reflects and lies above it, "-z" where it lies
     below, and so on; "" without a plane. surface and layers have the images of the body, sources their reflections, and
-    powers are those on this side of the plane.
+    powers are those on this side of the plane. is_baffle: whether the surface is a part of the plane.
 
     backend and precision of fields: where and how precisely potentials are computed, as for `Potential.evaluate`.
     """
@@ -57,6 +57,7 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
     sources: Wave | None
     frequency: float
     half_space: str = ""
+    is_baffle: bool = False
 
     saved_classes: ClassVar[Sequence[type]] = (
         PlaneWave, PointSource, Multipole, Superposition, Helmholtz, Potential, Fluid,
@@ -222,12 +223,13 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
         if np.imag(self.wavenumber) != 0:
             raise ValueError("the power of a far field needs a fluid without loss (a real wavenumber)")
         corners = self.mesh.vertices[self.mesh.used_vertices]
-        return self._share * far_field_square(self.far_field, corners, self.wavenumber)
+        share = 0.5 if self.half_space else 1.0
+        return share * far_field_square(self.far_field, corners, self.wavenumber)
 
     @property
     def _share(self) -> float:
-        """The part of the surface, and of all directions, that is no image in a plane that reflects."""
-        return 0.5 if self.half_space else 1.0
+        """The part of the surface that is no image in a plane that reflects."""
+        return 0.5 if self.half_space and not self.is_baffle else 1.0
 
     def _work(self, slope: Function, triangles: NDArray[np.int64] | None = None) -> complex:
         """int p conj(v) in W, v = slope / (i omega rho), over all triangles or some."""
@@ -250,10 +252,10 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
             raise ValueError(f"{what} is one of problems with side='exterior': inside there is .field(points)")
 
     def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
-        found = self.mesh.contains(points) == (self.side == "interior")
+        found = self.is_baffle or self.mesh.contains(points) == (self.side == "interior")
         if self.half_space:
             side = 1 if self.half_space[0] == "+" else -1
-            found &= side * points[:, "xyz".index(self.half_space[1])] >= 0
+            found = found & (side * points[:, "xyz".index(self.half_space[1])] >= 0)
         return np.asarray(found)
 
     def _fields_at(self, points: NDArray[np.float64]) -> list[Quantity]:

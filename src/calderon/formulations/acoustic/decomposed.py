@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from calderon.formulations.acoustic.acoustic_solution import AcousticSolution
 from calderon.formulations.acoustic.conditions.wall_conditions import SoundPressure, Velocity
 from calderon.formulations.acoustic.conditions.walls import Conditions
-from calderon.formulations.mirrors import HalfSpace, Mirrors
+from calderon.formulations.mirrors import Mirrors
 from calderon.spaces import Function
 from calderon.waves import Wave
 
@@ -26,7 +26,7 @@ ROUNDING = 1e-12
 def parities_of(mirrors: Mirrors) -> list[dict[str, str]]:
     """All choices of even and odd in the planes of mirrors, those given first; ValueError without planes of
     symmetry."""
-    if not mirrors or isinstance(mirrors, HalfSpace):
+    if not mirrors or not isinstance(mirrors, Mapping):
         raise ValueError('decompose=True splits sources by planes of symmetry: give mirrors={"z": "even"}')
     choices = [dict(zip(mirrors, each, strict=True)) for each in product(("even", "odd"), repeat=len(mirrors))]
     return sorted(choices, key=lambda each: each != dict(mirrors))

@@ -245,7 +245,9 @@ class SoundEquation:
     def pressures(self, functions: NDArray[np.bool_], test: Space) -> BoundaryOperator:
         """The operator of some functions of p (dimension,), with r of the walls that yield to them."""
         trial, green = self.space.selected(functions), self.green
-        found = 0.5 * identity(trial, test) - self.sign * double_layer(green, trial, test)
+        found: BoundaryOperator = 0.5 * identity(trial, test)
+        if not self.surface.is_baffle:  # K of a plane is 0
+            found = found - self.sign * double_layer(green, trial, test)
         if self.eta != 0:
             found = found + self.eta * hypersingular(green, trial, test)
         if (reaction := self.reaction) is None:

@@ -59,7 +59,7 @@ def snapped(vertices: NDArray[np.float64], triangles: NDArray[np.int64], planes:
         if inside := np.count_nonzero((x[triangles] == 0).all(axis=1)):
             raise MeshError(
                 f"{inside} triangles lie in the mirror {plane} = 0, where their images are they themselves: leave them "
-                "out, as by mesh.restricted(tags) of the others"
+                "out, as by mesh.restricted(tags) of the others; a plate in a rigid wall is mirrors=Baffle()"
             )
     return vertices
 
