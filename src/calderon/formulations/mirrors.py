@@ -90,12 +90,18 @@ class MirroredSurface:
 
     def with_images(self, wave: Any) -> Any:
         """A wave in a half space with its reflection, and in all of space itself. ValueError for sources beyond the
-        plane."""
+        plane, and for plane waves that do not come to it."""
         if not self.half_space:
             return wave
         side, plane = (1 if self.half_space[0] == "+" else -1), self.half_space[1]
         for _, term in getattr(wave, "terms", ((1.0, wave),)):
-            position = getattr(term, "position", None)
+            position, direction = getattr(term, "position", None), getattr(term, "direction", None)
+            if direction is not None and side * direction["xyz".index(plane)] > -SYMMETRIC:
+                raise ValueError(
+                    f"the plane wave along {direction.round(6).tolist()} does not come to the plane {plane} = 0 from "
+                    "the side of the mesh, which its reflection needs: turn it; a wave along a rigid plane is its own "
+                    f'reflection and needs mirrors={{"{plane}": "even"}}'
+                )
             if position is not None and side * position["xyz".index(plane)] <= 0:
                 raise ValueError(
                     f"the source at {np.asarray(position).tolist()} lies in or beyond the plane {plane} = 0 of the "

@@ -171,6 +171,9 @@ def test_what_does_not_fit_a_mirror_is_refused(half):
     problem.solve(cal.PlaneWave([1.0, 0, 0]))
     with pytest.raises(ValueError, match="beyond the plane"):
         cal.AcousticProblem(half, K, mirrors=cal.HalfSpace("z"), **walls).solve(cal.PointSource([0, 0, -3.0]))
+    for direction in ([0, 0, 1.0], [1.0, 0, 0]):
+        with pytest.raises(ValueError, match="does not come to the plane"):
+            cal.AcousticProblem(half, K, mirrors=cal.HalfSpace("z"), **walls).solve(cal.PlaneWave(direction))
 
 
 def test_any_source_is_split_into_even_and_odd_ones():
