@@ -24,9 +24,10 @@ class HalfSpace:
     """Half of space, on one side of a plane that reflects: of sound the floor, or the surface of water; of fields a
     ground of metal.
 
-    plane: "x" for x = 0, "y" or "z". rigid: whether the plane is rigid (even sound), or gives way (odd sound). Bodies
-    float on one side of it, or stand on it with an open boundary in the plane. Incident waves are given without their
-    reflections, which are added; fields, far fields and powers are those of the half space.
+    plane: "x" for x = 0, "y" or "z". rigid: whether the plane is rigid (even sound), or gives way (odd sound); of
+    electromagnetic fields whether it is an electric wall, of metal (odd currents), or a magnetic one (even currents).
+    Bodies float on one side of it, or stand on it with an open boundary in the plane. Incident waves are given without
+    their reflections, which are added; fields, far fields and powers are those of the half space.
     """
 
     plane: Literal["x", "y", "z"]
@@ -64,16 +65,17 @@ class MirroredSurface:
     is_baffle: bool = False
 
     @staticmethod
-    def of(mesh: TriangleMesh, mirrors: Mirrors) -> "MirroredSurface":
-        """The images of a mesh in mirrors, {plane: "even" or "odd"} or a half space. TypeError or ValueError for other
-        mirrors, MeshError for a mesh that is not on one side of them."""
+    def of(mesh: TriangleMesh, mirrors: Mirrors, of_currents: bool = False) -> "MirroredSurface":
+        """The images of a mesh in mirrors, {plane: "even" or "odd"} or a half space. of_currents: whether fields are
+        currents, which are odd in a rigid plane, of metal. TypeError or ValueError for other mirrors, MeshError for a
+        mesh that is not on one side of them."""
         half_space = ""
         if isinstance(mirrors, Baffle):
             return MirroredSurface(mesh, mesh, None, np.ones(1, np.int64), _side_of_plane(mesh), True)
         if isinstance(mirrors, HalfSpace):
             side = mesh.vertices[mesh.used_vertices, "xyz".index(mirrors.plane)].sum()
             half_space = f"{'+' if side > 0 else '-'}{mirrors.plane}"
-            mirrors = {mirrors.plane: "even" if mirrors.rigid else "odd"}
+            mirrors = {mirrors.plane: "odd" if mirrors.rigid == of_currents else "even"}
         if mirrors is None or (isinstance(mirrors, Mapping) and not mirrors):
             return MirroredSurface(mesh, mesh, None, np.ones(1, np.int64))
         if not isinstance(mirrors, Mapping):
@@ -108,6 +110,11 @@ class MirroredSurface:
                     "half space: place it on the side of the mesh"
                 )
         return wave + (1.0 if self.is_baffle else complex(self.parities[1])) * wave.mirrored(plane)
+
+    @property
+    def share(self) -> float:
+        """The part of all directions that is no image."""
+        return 0.5 if self.half_space else 1.0
 
     @property
     def is_even(self) -> bool:

@@ -64,8 +64,8 @@ def test_what_has_no_mirrors_is_refused():
         cal.PECScattering(part, K, formulation="calderon", mirrors={"z": "odd"})
     with pytest.raises(ValueError, match="scales of their own"):
         cal.PECScattering(part, 0.1, formulation="efie", mirrors={"z": "odd"})
-    with pytest.raises(ValueError, match="has no HalfSpace"):
-        cal.PECScattering(part, K, mirrors=cal.HalfSpace("z"))
+    with pytest.raises(ValueError, match="no Baffle"):
+        cal.PECScattering(cal.mesh.disc(1.0, 0.5), K, formulation="efie", mirrors=cal.Baffle())
     problem = cal.PECScattering(part, K, mirrors={"z": "odd"})
     with pytest.raises(ValueError, match="not as even or odd"):
         problem.solve(cal.PlaneWave([0, 0, 1.0], polarization=[1.0, 0, 0]))
@@ -110,3 +110,16 @@ def test_a_feed_above_the_ground_has_its_image():
     assert grounded.input_power == pytest.approx(pair.input_power / 2, rel=1e-8)
     with pytest.raises(ValueError, match="not their own images"):
         cal.PECAntenna(arm, 2 * np.pi, feed, mirrors={"z": "odd"})
+
+
+def test_a_sphere_above_a_ground_is_two_spheres_and_two_waves():
+    ball = cal.mesh.sphere(0.5, 0.3).translated([0.1, 0, 1.0])
+    wave = cal.PlaneWave([1.0, 0, -2.0], K, polarization=[2.0, 0, 1.0])
+    one = cal.PECScattering(ball, K, mirrors=cal.HalfSpace("z")).solve(wave, rtol=1e-10)
+    two = cal.PECScattering(ball.mirrored("z"), K).solve(wave - wave.mirrored("z"), rtol=1e-10)
+    up = np.abs(DIRECTIONS) * [1, 1, 1]
+    np.testing.assert_allclose(one.far_field(up), two.far_field(up), atol=1e-7 * np.abs(two.far_field(up)).max())
+    assert one.incident_amplitude == pytest.approx(1.0)
+    np.testing.assert_allclose(one.rcs(up), 4 * np.pi * (np.abs(two.far_field(up)) ** 2).sum(axis=-1), rtol=1e-6)
+    total = one.electric([[0.3, 0.4, 0.0]])[0]
+    assert np.abs(total[:2]).max() < 1e-9 * np.abs(total[2])

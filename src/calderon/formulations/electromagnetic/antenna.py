@@ -86,10 +86,7 @@ class PECAntenna(Problem[AntennaSolution]):
     def conductor(self) -> PECScattering:
         """This conductor, gaps short-circuited, as a scatterer; matrix and factors are shared."""
         given: Any = {"formulation": "efie", "frequency": self.frequency, "impedance": self.impedance}
-        if isinstance(self.mirrors, HalfSpace):  # the currents of metal have reversed images
-            given["mirrors"] = {self.mirrors.plane: "odd" if self.mirrors.rigid else "even"}
-        else:
-            given["mirrors"] = self.mirrors
+        given["mirrors"] = self.mirrors
         return PECScattering(self.mesh, self.wavenumber, **given)
 
     @property
@@ -198,7 +195,7 @@ class PECAntenna(Problem[AntennaSolution]):
         return tested * functions.copies if self._is_grounded else tested
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> AntennaSolution:
-        whole, share = self.conductor.functions.extended(coefficients), 0.5 if self._is_grounded else 1.0
+        whole, share = self.conductor.functions.extended(coefficients), self.conductor.surface.share
         current = VectorFunction(self.function_space, whole, "surface current", magnetic_unit(self.impedance))
         currents = RadiatingCurrents(self.wavenumber, self.impedance, (current,), share=share)
         names = tuple(one.name or f"feed {number}" for number, one in enumerate(self.feeds, start=1))

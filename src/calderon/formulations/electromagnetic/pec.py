@@ -98,8 +98,9 @@ class PECScattering(RadarProblem[PECSolution]):
 
     mirrors: planes in which currents are "odd", the image of J being -R J as at an electric wall, or "even", R J as at
     a magnetic one, {"z": "odd"}; the mesh is then the part on one side of them, its boundary in them. Waves are as even
-    or odd, solutions are those of the whole, `mesh.mirrored("z")`. Not for "calderon", bodies much smaller than the
-    wavelength, or such with handles below k times diameter = 5.
+    or odd, solutions are those of the whole, `mesh.mirrored("z")`. Or `HalfSpace("z")`, a ground of metal that the body
+    is above or stands on: waves have their reflections, cross-sections refer to the incident wave alone. Not for
+    "calderon", bodies much smaller than the wavelength by "efie", or such with handles below k times diameter = 5.
 
     R. F. Harrington, Field Computation by Moment Methods; J. R. Mautz and R. F. Harrington, AEU 32 (1978) 157;
     F. P. Andriulli et al., IEEE Trans. Antennas Propag. 56 (2008) 2398; K. Cools, F. P. Andriulli, D. De Zutter,
@@ -121,7 +122,8 @@ class PECScattering(RadarProblem[PECSolution]):
         one_of(self.formulation, FORMULATIONS, "formulation")
         one_of(self.testing, TESTINGS, "testing")
         surface_mesh(self.mesh)
-        self.surface.require_planes("PECScattering")
+        if self.surface.is_baffle:
+            raise ValueError("PECScattering has no Baffle: give the whole body, or one that stands on a HalfSpace")
         mesh = self.surface.whole
         if self.formulation == "calderon" and self.mirrors:
             raise ValueError("formulation='calderon' has no mirrors: take 'cfie', or 'efie', or solve on the whole")
@@ -151,7 +153,7 @@ class PECScattering(RadarProblem[PECSolution]):
     @cached_property
     def surface(self) -> MirroredSurface:
         """The mesh, and the whole with its images in mirrors."""
-        return MirroredSurface.of(self.mesh, self.mirrors)
+        return MirroredSurface.of(self.mesh, self.mirrors, of_currents=True)
 
     @cached_property
     def function_space(self) -> EdgeSpace:
@@ -243,7 +245,7 @@ class PECScattering(RadarProblem[PECSolution]):
         wave = electromagnetic_wave(data, self.wavenumber, type(self).__name__, self.impedance)
         if self.formulation in MAGNETIC:  # J = n x H is that of the outside; the electric one suits cavities
             sources_on_side(wave, self.surface.whole)
-        return wave
+        return self.surface.with_images(wave)
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
         loads, eta = self._loads, complex(data.impedance)
@@ -325,7 +327,8 @@ class PECScattering(RadarProblem[PECSolution]):
         unit = magnetic_unit(data.impedance)
         whole = self.functions.extended(coefficients)
         current = VectorFunction(self.function_space, whole, "surface current", unit)
-        return PECSolution(data, info, RadiatingCurrents(self.wavenumber, data.impedance, (current,)))
+        currents = RadiatingCurrents(self.wavenumber, data.impedance, (current,), share=self.surface.share)
+        return PECSolution(data, info, currents)
 
     def _solve(self, data: list[Any], options: SolveOptions) -> list[PECSolution]:
         found = super()._solve(data, options)

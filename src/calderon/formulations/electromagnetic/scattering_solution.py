@@ -92,8 +92,12 @@ class ElectromagneticSolution(RadiatedField, Viewable, Described):
 
     @property
     def incident_amplitude(self) -> float:
-        """|E_inc| at the origin of coordinates, in V/m: the amplitude of a plane wave."""
-        return reference_amplitude(self.incident.electric(np.zeros((1, 3))), "field", "cross-section")
+        """|E_inc| at the origin of coordinates, in V/m: the amplitude of a plane wave, above a ground without its
+        reflection."""
+        wave = self.incident
+        if self.currents.share < 1 and isinstance(wave, ElectromagneticSuperposition):
+            wave = ElectromagneticSuperposition(wave.terms[: len(wave.terms) // 2])  # the others are reflections
+        return reference_amplitude(wave.electric(np.zeros((1, 3))), "field", "cross-section")
 
     def scattering_cross_section(self) -> float:
         """Scattered power over incident intensity, int |F|^2 / |E_inc|^2 over all directions, in m^2."""
