@@ -29,6 +29,7 @@ from calderon.solvers import (
 )
 from calderon.solvers.gmres import Accept
 from calderon.spaces import Space, VectorSpace
+from calderon.spaces.mirror_images import MirroredFunctions
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +138,7 @@ class LinearSystem:
 
     equation: str
     operator: Any
-    spaces: tuple[Space | VectorSpace, ...]
+    spaces: tuple[Space | VectorSpace | MirroredFunctions, ...]
     thin: Callable[[], ThinTerm] | None = None
     scales: Scaling | None = None
     overwrites: bool = False
@@ -420,7 +421,7 @@ class LinearSystem:
         return solution, errors / np.maximum(np.linalg.norm(rhs, axis=0), np.finfo(float).tiny)
 
 
-def mass_preconditioner(spaces: tuple[Space | VectorSpace, ...]) -> LinearOperator:
+def mass_preconditioner(spaces: tuple[Space | VectorSpace | MirroredFunctions, ...]) -> LinearOperator:
     """M^-1 block by block, so that iterations for equations of the second kind do not depend on mesh and grading."""
     blocks = [(space.dimension, space.solve_mass) for space in spaces]
     return block_diagonal(blocks, np.dtype(np.float64))

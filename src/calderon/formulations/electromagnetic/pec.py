@@ -276,8 +276,6 @@ class PECScattering(RadarProblem[PECSolution]):
         tested as the equation is."""
         if self.formulation == "calderon":
             return ("dual",)
-        if self.mirrors:
-            return ("mass",)
         halves = self.formulation == "cfie" or not self.mesh.is_closed or self._is_split
         return ("near", "mass") if halves else ("mass", "near")
 
