@@ -44,14 +44,14 @@ PROBLEMS = [(cal.LaplaceDirichlet, "P1"), (cal.LaplaceDirichlet, "P0"), (cal.Lap
 def test_the_part_has_the_potential_of_the_whole(side, problem, space, mirrors):
     part, given = part_of_ball(mirrors), fitting(mirrors)
     if problem is cal.LaplaceNeumann and side == "interior":
-        mean = cal.P0(part.mirrored(*mirrors)).load_vector(given).sum() / part.mirrored(*mirrors).area
+        mean = cal.P0(part.mirrored(mirrors)).load_vector(given).sum() / part.mirrored(mirrors).area
 
         def data(x):
             return given(x) - mean * ("odd" not in mirrors.values())
     else:
         data = given
     one = problem(part, side, space, mirrors=mirrors)
-    two = problem(part.mirrored(*mirrors), side, space)
+    two = problem(part.mirrored(mirrors), side, space)
     assert one.unknowns < (0.5 ** len(mirrors) + 0.1) * two.unknowns
     a, b = one.solve(data, rtol=1e-11), two.solve(data, rtol=1e-11)
     difference = np.linalg.norm(a.surface.coefficients - b.surface.coefficients)

@@ -16,7 +16,7 @@ def part_of_cube(planes, h=1.0):
 
 @pytest.mark.parametrize("planes", ["z", "zx", "xyz"])
 def test_images_make_the_whole_and_have_reflected_normals(planes):
-    images = part_of_cube(planes).mirror_images(*planes)
+    images = part_of_cube(planes).mirror_images(planes)
     whole, count = images.whole, images.part.number_of_triangles
     assert whole.is_closed and whole.flipped == 0 and whole.number_of_triangles == 2 ** len(planes) * count
     assert whole.volume == pytest.approx(8.0, rel=1e-14) and images.planes == tuple(sorted(planes))
@@ -70,11 +70,11 @@ def test_what_has_no_images_is_refused():
     cube = cal.mesh.cube(2.0, 1.0).translated([0, 0, 1.0])
     with pytest.raises(MeshError, match="8 triangles lie in the mirror z = 0"):
         cube.mirrored("z")
-    for planes in ((), ("w",), ("xz",), (3,)):
+    for planes in ((), "w", ["xz"], [3], 3, None):
         with pytest.raises(MeshError, match="planes through the origin"):
-            part.mirrored(*planes)
+            part.mirrored(planes)
     with pytest.raises(MeshError, match="given once"):
-        part.mirrored("z", "z")
+        part.mirrored("zz")
 
 
 @pytest.mark.parametrize("h", [0.05, 0.12, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7])

@@ -16,7 +16,7 @@ def mirrored_ball(parity, h=1.0):
     vertices = cube.vertices / np.linalg.norm(cube.vertices, axis=1)[:, None]
     axes = ["xyz".index(plane) for plane in parity]
     part = cal.TriangleMesh(vertices, cube.triangles[(cube.centroids[:, axes] > 0).all(axis=1)])
-    images = part.mirror_images(*parity)
+    images = part.mirror_images(parity)
     values = [np.where(images.signs[:, axis] < 0, sign, 1) for axis, sign in zip(axes, parity.values(), strict=True)]
     return images, np.prod(values, axis=0)
 

@@ -85,7 +85,7 @@ class MirroredSurface:
             )
         if wrong := [each for each in mirrors.values() if each not in ("even", "odd")]:
             raise ValueError(f'fields are "even" or "odd" in a mirror, got {wrong[0]!r}')
-        found = mesh.mirror_images(*mirrors)
+        found = mesh.mirror_images(mirrors)
         odd = [plane in mirrors and mirrors[plane] == "odd" for plane in "xyz"]
         parities = np.prod(np.where(odd, found.signs, 1), axis=1)
         return MirroredSurface(found.part, found.whole, found, parities, half_space)

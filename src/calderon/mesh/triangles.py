@@ -103,21 +103,22 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
             raise MeshError("rotated needs a rotation matrix: shape (3, 3), orthogonal, determinant +1")
         return TriangleMesh(self.vertices @ matrix.T, self.triangles, self.tags, self.names, self.note)
 
-    def mirrored(self, *planes: str) -> "TriangleMesh":
-        """This mesh on one side of mirrors, "x" for the plane x = 0, "y" or "z", with its images in them.
+    def mirrored(self, planes: Iterable[str]) -> "TriangleMesh":
+        """This mesh on one side of mirrors, "x" for the plane x = 0, "xz" for x = 0 and z = 0 and so on, with its
+        images in them.
 
         Vertices in a mirror are shared, those within 1e-6 of the size are moved into it with a MeshWarning; images have
         the tags of their triangles, and reflected normals. MeshError for triangles on both sides of a mirror or in it.
         """
-        return self.mirror_images(*planes).whole
+        return self.mirror_images(planes).whole
 
-    def mirror_images(self, *planes: str) -> "MirroredMesh":
+    def mirror_images(self, planes: Iterable[str]) -> "MirroredMesh":
         """The mesh of `mirrored` and which triangle is the image of which; made once, so that all problems share its
         spaces."""
-        planes = checked_planes(planes)
-        if planes not in self._mirrored:
-            self._mirrored[planes] = _mirrored(self, planes)
-        return self._mirrored[planes]
+        names = checked_planes(planes)
+        if names not in self._mirrored:
+            self._mirrored[names] = _mirrored(self, names)
+        return self._mirrored[names]
 
     @cached_property
     def _mirrored(self) -> dict[tuple[str, ...], "MirroredMesh"]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.validation import along_normals, finite_number, wave_impedance
+from calderon.validation import along_normals, finite_number, one_of, wave_impedance
 
 
 class IncidentField(ABC):
@@ -199,7 +199,8 @@ ElectromagneticWave.sums = ElectromagneticSuperposition
 
 
 def reflected(vector: np.ndarray, plane: str) -> np.ndarray:
-    """R v of vectors (..., 3), v with another sign across the plane "x", "y" or "z"."""
+    """R v of vectors (..., 3), v with another sign across the plane "x", "y" or "z"; ValueError for another plane."""
+    one_of(plane, ("x", "y", "z"), "plane")
     return np.where(np.arange(3) == "xyz".index(plane), -vector, vector)
 
 

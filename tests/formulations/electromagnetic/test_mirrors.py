@@ -35,7 +35,7 @@ def test_the_part_has_the_currents_of_the_whole(formulation, testing, mirrors):
     part, wave = part_of_ball(mirrors), fitting(mirrors)
     chosen = {"formulation": formulation, "testing": testing}
     one = cal.PECScattering(part, K, mirrors=mirrors, **chosen)
-    two = cal.PECScattering(part.mirrored(*mirrors), K, **chosen)
+    two = cal.PECScattering(part.mirrored(mirrors), K, **chosen)
     assert one.unknowns < (0.5 ** len(mirrors) + 0.1) * two.unknowns
     a, b = one.solve(wave, rtol=1e-10), two.solve(wave, rtol=1e-10)
     difference = np.linalg.norm(a.surface.coefficients - b.surface.coefficients)

@@ -4,6 +4,7 @@ The image of a triangle t is R t with its last two vertices exchanged where R re
 its normal is R n.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.tolerances import TOLERANCES
+from calderon.validation import describe
 
 AXES = "xyz"
 
@@ -29,13 +31,16 @@ class MirrorImages(NamedTuple):
     numbers: NDArray[np.int64]
 
 
-def checked_planes(planes: tuple[str, ...]) -> tuple[str, ...]:
+def checked_planes(planes: Iterable[str]) -> tuple[str, ...]:
     """Planes as different names of coordinates in the order x, y, z; MeshError for others."""
-    if not planes or not all(isinstance(each, str) and each in ("x", "y", "z") for each in planes):
-        raise MeshError(f"mirrors are planes through the origin, 'x' for x = 0, 'y' or 'z', got {planes!r}")
-    if len(set(planes)) < len(planes):
+    names = list(planes) if isinstance(planes, Iterable) else []
+    if not names or not all(isinstance(each, str) and each in ("x", "y", "z") for each in names):
+        raise MeshError(
+            f"mirrors are planes through the origin, 'x' for x = 0, 'y' or 'z', several as 'xz', got {describe(planes)}"
+        )
+    if len(set(names)) < len(names):
         raise MeshError(f"mirrors {planes!r}: each plane is given once")
-    return tuple(sorted(planes))
+    return tuple(sorted(names))
 
 
 def snapped(vertices: NDArray[np.float64], triangles: NDArray[np.int64], planes: tuple[str, ...]) -> NDArray:
