@@ -60,6 +60,15 @@ def test_the_part_has_the_potential_of_the_whole(side, problem, space, mirrors):
     assert np.abs(a.field(points) - b.field(points)).max() < 1e-8 * np.abs(b.surface.coefficients).max()
 
 
+@pytest.mark.parametrize("method", ["fmm", pytest.param("hmatrix", marks=pytest.mark.variant)])
+def test_fast_methods_have_mirrors(method):
+    mirrors = {"x": "odd", "z": "even"}
+    problem = cal.LaplaceDirichlet(part_of_ball("xz", 0.25), space="P1", mirrors=mirrors)
+    dense = problem.solve(fitting(mirrors), rtol=1e-9, method="dense").field(POINTS)
+    found = problem.solve(fitting(mirrors), rtol=1e-5, method=method).field(POINTS)
+    assert np.abs(found - dense).max() < 1e-5 * np.abs(dense).max()
+
+
 def test_constants_are_lifted_for_each_body_next_to_an_odd_mirror():
     """A body next to the mirror and its image have constants of opposite sign inside, a body across it has none."""
     mirrors = {"z": "odd"}
