@@ -14,7 +14,6 @@ from calderon.operators import BoundaryOperator
 from calderon.operators.sparse_factors import matrices_of
 from calderon.operators.tree import terms_of
 from calderon.solvers import sparse_inverse
-from calderon.spaces import Space, VectorSpace
 
 
 class Preconditioner(LinearOperator):
@@ -108,7 +107,7 @@ def _sharing_of(atom: Any) -> sp.csr_array:
     return (_carried(test) @ _carried(trial).T).tocsr()
 
 
-def sharing(space: Space | VectorSpace) -> sp.csr_array:
+def sharing(space: Any) -> sp.csr_array:
     """(n, n) not zero where two functions have a common triangle. Masses of some neighbours are zero, or rounding, so
     that the mass matrix has another pattern."""
     carried = _carried(space)

@@ -62,7 +62,7 @@ class ElectromagneticPlaneWave(ElectromagneticWave):
         return self._scalar(points)[:, None] * (np.cross(self.direction, self.polarization) / self.impedance)
 
     def mirrored(self, plane: str) -> Self:
-        given = None if self.takes_impedance else self.impedance
+        given: Any = None if self.takes_impedance else self.impedance
         vectors = reflected(self.direction, plane), reflected(self.polarization, plane)
         return replace(self, direction=vectors[0], polarization=vectors[1], impedance=given)
 

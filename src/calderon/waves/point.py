@@ -1,7 +1,7 @@
 """Point sources of sound, and electric and magnetic dipoles."""
 
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -87,7 +87,7 @@ class _Dipole(HertzDipole, ElectromagneticWave):
     def mirrored(self, plane: str) -> Self:
         """The dipole at R y, with R m, or -R m for a magnetic one, whose current loop turns around."""
         sign = 1 if self.kind == "electric" else -1
-        given = None if self.takes_impedance else self.impedance
+        given: Any = None if self.takes_impedance else self.impedance
         place, moment = reflected(self.position, plane), sign * reflected(self.moment, plane)
         return replace(self, position=place, moment=moment, impedance=given)
 

@@ -219,8 +219,10 @@ class PECScattering(RadarProblem[PECSolution]):
             currents = electric_field(k, space, charges=False)
             return LowFrequencySystem(name, electric, (space,), scales=scales, currents=currents, wavenumber=k)
         green, tests = Helmholtz(k), self.magnetic_tests
-        if self.mirrors:
-            tests = tests.of_functions(functions.functions, functions.part) if self._is_dual else functions.part
+        if self.mirrors and isinstance(tests, DualTests):
+            tests = tests.of_functions(functions.functions, functions.part)
+        elif self.mirrors:
+            tests = functions.part
         magnetic = 0.5 * identity(space, tests) - magnetic_field(green, space, tests)
         name = "t" if self._is_dual else "f"
         if self.formulation == "mfie":
