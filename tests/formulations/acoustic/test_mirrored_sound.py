@@ -31,15 +31,15 @@ def extended(problem, values):
     return (problem.surface.parities[:, None] * values).ravel()
 
 
-def assert_equal(one, two, problem):
+def assert_equal(one, two, problem, bound=1e-8):
     """Two solutions on the whole, the first from the part, in the mean over the nodes, and their fields."""
     for a, b in ((one.surface, two.surface), (one.released, two.released)):
         if b is not None:
-            assert np.linalg.norm(a.coefficients - b.coefficients) < 1e-8 * np.linalg.norm(b.coefficients)
+            assert np.linalg.norm(a.coefficients - b.coefficients) < bound * np.linalg.norm(b.coefficients)
     points = POINTS if problem.side == "exterior" else POINTS / 8
     field = two.field(points)
-    assert np.abs(one.field(points) - field).max() < 1e-8 * np.abs(two.surface.coefficients).max()
-    assert one.sound_power == pytest.approx(two.sound_power, rel=1e-8)
+    assert np.abs(one.field(points) - field).max() < bound * np.abs(two.surface.coefficients).max()
+    assert one.sound_power == pytest.approx(two.sound_power, rel=bound)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,8 @@ def test_velocities_and_impedances_on_the_part_sound_as_on_the_whole(side, mirro
 @pytest.mark.parametrize("parity", ["even", "odd"])
 @pytest.mark.parametrize("space", ["P1", pytest.param("P2", marks=pytest.mark.variant)])
 def test_functions_on_the_part_sound_as_on_the_whole(parity, space):
-    """Unknown p and r together, by functions of points and normals that are even or odd by themselves."""
+    """Unknown p and r together, by functions of points and normals that are even or odd by themselves. Unknown slopes
+    have the errors of the rules of touching triangles times the condition of V, most in P2."""
 
     def velocity(x, nu):
         return np.cos(x[:, 0]) + nu[:, 1] + x[:, 2] ** 2 if parity == "even" else nu[:, 2] + x[:, 2] * x[:, 0]
@@ -82,7 +83,7 @@ def test_functions_on_the_part_sound_as_on_the_whole(parity, space):
     shared = {"fluid": AIR, "space": space, "conditions": conditions}
     one = cal.AcousticProblem(part, K, mirrors={"z": parity}, **shared)
     two = cal.AcousticProblem(part.mirrored("z"), K, **shared)
-    assert_equal(one.solve(rtol=1e-11), two.solve(rtol=1e-11), one)
+    assert_equal(one.solve(rtol=1e-11), two.solve(rtol=1e-11), one, 3e-8 if space == "P2" else 1e-8)
 
 
 @pytest.mark.parametrize(
