@@ -44,6 +44,16 @@ def test_the_part_has_the_currents_of_the_whole(formulation, testing, mirrors):
     assert np.abs(a.far_field(DIRECTIONS) - far).max() < 3e-8 * np.abs(far).max()
 
 
+@pytest.mark.variant
+@pytest.mark.parametrize("method", ["mlfmm", "hmatrix", "matrix-free"])
+@pytest.mark.filterwarnings("ignore::calderon.mesh.AccuracyWarning")
+def test_every_method_has_mirrors(method):
+    problem, wave = cal.PECScattering(part_of_ball("z"), K, mirrors={"z": "odd"}), fitting({"z": "odd"})
+    dense = problem.solve(wave, rtol=1e-9, method="dense").surface.coefficients
+    found = problem.solve(wave, rtol=1e-5, method=method).surface.coefficients
+    assert np.linalg.norm(found - dense) < 5e-5 * np.linalg.norm(dense)
+
+
 def test_a_plate_stands_on_an_electric_wall():
     """Functions of edges in an electric wall stay: currents flow through it to the image; at a magnetic one they go."""
     plate = cal.mesh.plate([1.0, 1.0], 0.25).rotated([[1, 0, 0], [0, 0, -1], [0, 1, 0]]).translated([0, 0, 0.5])
@@ -58,6 +68,7 @@ def test_a_plate_stands_on_an_electric_wall():
     assert unknowns["odd"] - unknowns["even"] == 4
 
 
+@pytest.mark.filterwarnings("ignore::calderon.mesh.AccuracyWarning")
 def test_what_has_no_mirrors_is_refused():
     part = part_of_ball("z")
     with pytest.raises(ValueError, match="has no mirrors"):
