@@ -1,4 +1,4 @@
-"""Scattering matrices over a band of frequencies, from few solved ones by rational functions, and their files."""
+"""Scattering matrices over a band of frequencies, their resonances, and their files."""
 
 import os
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import scipy
 from numpy.typing import NDArray
 
 from calderon.files.whole_file import file_path, whole_file
-from calderon.mesh.errors import warn_of_accuracy
+from calderon.formulations.rational_sweep import Agreement, rational_sweep
 from calderon.validation import describe
 from calderon.view import Described
 
@@ -108,43 +108,10 @@ def impedance(s: Complex, reference: float) -> Complex:
 def adaptive_sweep(
     scattering_at: Callable[[float], Complex], frequencies: NDArray[np.float64], reference: float, rtol: float
 ) -> PortSweep:
-    """Solve where two rational functions (AAA) through the solved frequencies differ most, until they differ by less
-    than rtol; the second one lacks the last frequency. Y. Nakatsukasa, O. Sete, L. N. Trefethen (2018)."""
-    low, high = float(frequencies.min()), float(frequencies.max())
-    most, wanted = 40, np.linspace(low, high, 401)  # solved frequencies, and those at which two functions are compared
-    places = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(np.linspace(0, np.pi, 5))
-    solved = list(np.unique(places)) if high > low else [low]
-    values = [scattering_at(f) for f in solved]
-    error = 0.0
-    while high > low:
-        best, other = (_fitted(solved[:n], values[:n], wanted, rtol) for n in (len(solved), len(solved) - 1))
-        difference = np.abs(best - other).max(axis=(1, 2))
-        distance = np.abs(wanted[:, None] - np.array(solved)).min(axis=1)
-        error = float(difference.max())
-        if error < rtol or len(solved) >= most:
-            break
-        chosen = float(wanted[np.argmax(difference * np.minimum(1.0, distance / (1e-3 * (high - low))))])
-        solved.append(chosen)
-        values.append(scattering_at(chosen))
-    if error >= rtol:
-        warn_of_accuracy(
-            f"{len(solved)} solved frequencies leave an error of {error:.1e} of S between them: sweep a narrower band"
-        )
-    s = _fitted(solved, values, frequencies, rtol)
-    return PortSweep(frequencies, s, reference, np.array(solved), np.array(values), error)
-
-
-def _fitted(solved: list[float], values: list[Complex], wanted: NDArray[np.float64], rtol: float) -> Complex:
-    """S (n, p, p) at the wanted frequencies, by one rational function for each entry, which need not follow errors that
-    are small against rtol."""
-    s, f = np.array(values), np.array(solved)
-    out = np.empty((len(wanted), *s.shape[1:]), complex)
-    if len(f) == 1:
-        out[:] = s[0]
-        return out
-    for i, j in np.ndindex(*s.shape[1:]):
-        out[:, i, j] = scipy.interpolate.AAA(f / f.max(), s[:, i, j], rtol=0.03 * rtol)(wanted / f.max())
-    return out
+    """S over the band from few solved frequencies: `scattering_at` gives it at one of them; rtol: the accepted
+    difference of the last two rational functions, which need not follow errors that are small against it."""
+    found = rational_sweep(scattering_at, frequencies, Agreement(rtol, "S", 0.03 * rtol))
+    return PortSweep(frequencies, found.values, reference, found.solved, found.solved_values, found.error)
 
 
 def write_touchstone(
