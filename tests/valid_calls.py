@@ -214,6 +214,7 @@ def operations() -> Iterator[Call]:
     board, k = cal.Stack([cal.Layer(1e-3)], below="pec"), {"wavenumbers": [1.0]}
     flat = cal.RWG(plate().translated([0, 0, 1e-3]))
     layered = cal.layered_electric_field(board, 1e9, flat)
+    room = cal.AcousticProblem(sphere(), 1.0, fluid=cal.Fluid(1.2, 343.0), side="interior")
     saved = valid_methods.FOLDER / "solution.h5"
     cal.LaplaceDirichlet(sphere()).solve(1.0).save(saved)
     given: dict[str, dict[str, Any]] = {
@@ -248,6 +249,7 @@ def operations() -> Iterator[Call]:
         "magnetic_field_potential": {"green": green, "density": current},
         "osrc_dtn": {"space": space, "wavenumber": 1.0, "order": 2},
         "osrc_ntd": {"space": space, "wavenumber": 1.0, "order": 2},
+        "resonances": {"problem": room, "low": 80.0, "high": 150.0, "height": None},
         "single_layer": {"green": green, "trial": space, "test": None, "quadrature": None},
         "transformed": {"operator": cal.single_layer(green, space), "left": None, "right": None},
         "single_layer_potential": {"green": green, "density": density},

@@ -181,8 +181,18 @@ def sound_and_potentials() -> Iterator[tuple[Any, Methods]]:
     yield moving, {
         "at": {"wavenumber": 1.1}, "plan": {"method": "auto", "rtol": 1e-5},
         "solve": {"sources": None, "decompose": False, **options},
-        "sweep": {"frequencies": [50.0], "sources": None, **options},
+        "sweep": {
+            "frequencies": [50.0], "sources": None, "points": None, "quantities": None, "interpolate": None,
+            "sweep_file": None, **options,
+        },
     }  # fmt: skip
+    swept = moving.sweep([50.0, 100.0, 150.0], points=ONE, **options)
+    yield swept, {"impulse_response": {"rate": 350.0}}
+    yield swept.impulse_response(350.0), {
+        "response": {"signal": [1.0, 2.0]}, "write_wav": {"path": FOLDER / "sound.wav", "peak": 0.9},
+    }  # fmt: skip
+    room = cal.AcousticProblem(mesh, 1.0, fluid=cal.Fluid(1.2, 343.0), side="interior")
+    yield cal.resonances(room, 80.0, 150.0)[0], {"field": {"points": ONE}}
     radiated = moving.solve(**options)
     yield radiated, {
         **{name: near for name in ("field", "gradient", "velocity", "intensity", "spl")},

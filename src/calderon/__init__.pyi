@@ -44,6 +44,7 @@ from .formulations import (
     Velocity as Velocity,
     frequency_sweep as frequency_sweep,
     load as load,
+    resonances as resonances,
 )
 from .greens import (
     Elastostatic as Elastostatic,

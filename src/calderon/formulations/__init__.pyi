@@ -11,6 +11,7 @@ from .acoustic.conditions.wall_conditions import (
 from .acoustic.fluid import Fluid as Fluid
 from .acoustic.fluid_transmission import FluidTransmission as FluidTransmission
 from .acoustic.impedance import ImpedanceScattering as ImpedanceScattering
+from .acoustic.room_modes import RoomMode as RoomMode
 from .acoustic.scattering import ScatteringProblem as ScatteringProblem
 from .acoustic.scattering_solution import ScatteringSolution as ScatteringSolution
 from .acoustic.sound_hard import SoundHardScattering as SoundHardScattering
@@ -42,11 +43,13 @@ from .elastic.results.solution import ElasticSolution as ElasticSolution
 from .elastic.loads.steady_temperature import SteadyTemperature as SteadyTemperature
 from .electromagnetic.antenna import PECAntenna as PECAntenna
 from .electromagnetic.antenna_solution import AntennaSolution as AntennaSolution
+from .electromagnetic.cavity_modes import CavityMode as CavityMode
 from .electromagnetic.dielectric import DielectricScattering as DielectricScattering
 from .electromagnetic.dielectric_solution import DielectricSolution as DielectricSolution
 from .electromagnetic.pec import PECScattering as PECScattering, PECSolution as PECSolution
 from .electromagnetic.radiating_currents import RadiatingCurrents as RadiatingCurrents
 from .electromagnetic.scattering_solution import ElectromagneticSolution as ElectromagneticSolution
+from .impulse_response import ImpulseResponse as ImpulseResponse
 from .laplace.dirichlet import LaplaceDirichlet as LaplaceDirichlet
 from .laplace.neumann import LaplaceNeumann as LaplaceNeumann
 from .laplace.potential_solution import PotentialSolution as PotentialSolution
@@ -67,5 +70,7 @@ from .ports.port_sweep import PortSweep as PortSweep, Resonance as Resonance
 from .ports.probe import ProbePort as ProbePort
 from .problem import Problem as Problem
 from .saving.loading import load as load
+from .resonances import resonances as resonances
 from .solution_info import SolutionInfo as SolutionInfo
+from .swept_values import SweptValues as SweptValues
 from .sweep import frequency_sweep as frequency_sweep

@@ -13,8 +13,11 @@ from calderon.data.labelled import stacked
 from calderon.data.paraview import collection_path, write_collection
 from calderon.data.pattern_files import write_patterns
 from calderon.data.samples import Sampling
-from calderon.formulations.options import SolveChoices, named_options
+from calderon.formulations.impulse_response import ImpulseResponse, impulse_response
+from calderon.formulations.options import SolveChoices, largest_dense, named_options
 from calderon.formulations.ports.port_sweep import write_touchstone
+from calderon.formulations.swept_values import Measured, SweptValues, swept_values
+from calderon.operators.methods import AUTO
 from calderon.validation import positive_numbers
 
 
@@ -78,6 +81,11 @@ class Sweep(Sampling, Sequence[Any]):
     def to_pandas(self) -> Any:
         """`arrays` as a tidy `pandas.DataFrame`."""
         return self.arrays().to_pandas()
+
+    def impulse_response(self, points: ArrayLike, rate: float) -> ImpulseResponse:
+        """The response of the fields at points (n, 3) in time; see `SweptValues.impulse_response`."""
+        fields = np.array([each.field(points) for each in self.solutions])
+        return impulse_response(self.frequencies, fields, rate, "field", "")
 
     def write_pvd(self, path: str | os.PathLike[str]) -> None:
         """Write what was solved for on the surface at all frequencies for ParaView: a .pvd file, and next to it one
@@ -157,6 +165,37 @@ def frequency_sweep(
 def wave_at(wave: Any, wavenumber: complex) -> Any:
     """A wave at another wavenumber; data without one as they are."""
     return wave.at(wavenumber) if hasattr(wave, "at") and hasattr(wave, "wavenumber") else wave
+
+
+def values_of(
+    problem: Any,
+    frequencies: Iterable[float],
+    wave: Any,
+    speed: float,
+    measured: Measured,
+    interpolate: float | None = None,
+    sweep_file: str | os.PathLike[str] | None = None,
+    **options: Unpack[SolveChoices],
+) -> SweptValues:
+    """Values by frequency in Hz that are measured of solutions, as by `sweep_of`; see `swept_values`.
+
+    Rational functions need values without noise: with `interpolate`, unless options say otherwise, matrices that are
+    stored are factorised, and iterations go to 1e-8.
+    """
+    hertz, chosen = frequencies_of(frequencies), dict(options)
+    if interpolate is not None:
+        chosen.setdefault("rtol", 1e-8)
+        stored = chosen.get("method", AUTO) in ("dense", AUTO) and problem.unknowns <= largest_dense()
+        if stored and "preconditioner" not in chosen:
+            chosen.setdefault("solver", "lu")
+
+    def problem_at(frequency: float) -> Any:
+        return problem.at(2 * np.pi * frequency / speed)
+
+    def solved_at(frequency: float) -> Any:
+        return problem_at(frequency).solve(wave_at(wave, 2 * np.pi * frequency / speed), **chosen)
+
+    return swept_values(problem_at, solved_at, hertz, measured, interpolate, sweep_file, chosen)
 
 
 def sweep_of(

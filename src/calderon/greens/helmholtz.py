@@ -138,6 +138,15 @@ class Helmholtz:
             )
         object.__setattr__(self, "wavenumber", k)
 
+    @classmethod
+    def continued(cls, wavenumber: complex) -> "Helmholtz":
+        """G continued to any complex k with Re k > 0, growing ones too: what contours around eigenvalues need. Kernels
+        of the processor hold it where -Im k r is of the order of 1 to 10; expansions of fast methods are not meant
+        for it."""
+        found = object.__new__(cls)
+        object.__setattr__(found, "wavenumber", complex(wavenumber))
+        return found
+
     def radial(self, spread: float) -> Radial:
         lossy, short = complex(self.wavenumber).imag != 0, spread <= SHORT
         if lossy:

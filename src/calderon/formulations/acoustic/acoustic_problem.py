@@ -1,12 +1,13 @@
 """Sound that bodies make, outside of them or in a room: walls that move, absorb, or have a given pressure."""
 
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Self, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.acoustic.acoustic_solution import AcousticSolution
@@ -35,11 +36,11 @@ from calderon.formulations.options import PlanChoices, SolveChoices, SolveOption
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
-from calderon.formulations.sweep import Sweep, sweep_of
+from calderon.formulations.sweep import Sweep, sweep_of, values_of
+from calderon.formulations.swept_values import Measured, SweptValues
 from calderon.mesh import TriangleMesh
 from calderon.onsurface import osrc_dtn
 from calderon.operators.methods import Plan
-from calderon.potentials import double_layer_potential, single_layer_potential
 from calderon.spaces import Loads, Space
 from calderon.validation import instance, one_of, truth, wavenumber_of_a_wave
 from calderon.waves import Wave
@@ -185,11 +186,33 @@ class AcousticProblem(Problem[AcousticSolution]):
 
     @named_options
     def sweep(
-        self, frequencies: Iterable[float], sources: Wave | None = None, **options: Unpack[SolveChoices]
-    ) -> Sweep:
+        self,
+        frequencies: Iterable[float],
+        sources: Wave | None = None,
+        *,
+        points: ArrayLike | None = None,
+        quantities: Callable[[AcousticSolution], ArrayLike] | None = None,
+        interpolate: float | None = None,
+        sweep_file: str | os.PathLike[str] | None = None,
+        **options: Unpack[SolveChoices],
+    ) -> Sweep | SweptValues:
         """The problem at frequencies in Hz: a sequence of solutions with data by frequency. sources: as in `solve`,
-        they get the wavenumbers. Options as in `solve`."""
-        return sweep_of(self, frequencies, sources, self.fluid.speed_of_sound, **options)
+        they get the wavenumbers. Options as in `solve`.
+
+        points: (n, 3), or quantities: f(solution), an array of numbers. Then only the pressures there, or these
+        numbers, are kept, as `SweptValues`. interpolate: with either, the accepted error, such as 1e-3, of rational
+        functions between few solved frequencies, relative to the value or to 1 % of the median where that is more; by
+        default these solutions are direct, or iterated to 1e-8. sweep_file: with either, an HDF5 file in which values
+        are saved, and from which a sweep that ended early goes on; ValueError for one of another sweep.
+
+            sweep = room.sweep(np.linspace(50, 500, 400), source, points=[[0.8, 0.2, 0.3]], interpolate=1e-3)
+            sweep.values, sweep.solves
+        """
+        speed = self.fluid.speed_of_sound
+        if points is None and quantities is None and interpolate is None and sweep_file is None:
+            return sweep_of(self, frequencies, sources, speed, **options)
+        measured = Measured.of(points, quantities, "pressure", "Pa")
+        return values_of(self, frequencies, sources, speed, measured, interpolate, sweep_file, **options)
 
     @named_options
     def plan(self, **options: Unpack[PlanChoices]) -> Plan:
@@ -298,14 +321,7 @@ class AcousticProblem(Problem[AcousticSolution]):
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> AcousticSolution:
         equation = self.equation
         pressure, yielding, released = equation.fields(coefficients)
-        slopes = [each for each in (equation.moving, yielding, released) if each is not None]
-        if self.surface.is_baffle:
-            layers = tuple(single_layer_potential(equation.green, -2 * each) for each in slopes)
-        else:
-            layers = (
-                double_layer_potential(equation.green, self.sign * pressure),
-                *(single_layer_potential(equation.green, -1 * each) for each in slopes),
-            )
+        layers = equation.layers(pressure, equation.moving, yielding, released)
         return AcousticSolution(
             self.fluid, self.wavenumber, self.side, info, pressure, layers, equation.moving, yielding, released, data,
             self.frequency, self.surface.half_space, self.surface.is_baffle,

@@ -23,6 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.formulations.acoustic.conditions.wall_conditions import SoundPressure
 from calderon.formulations.acoustic.conditions.wall_values import is_constant, values_on
 from calderon.formulations.acoustic.conditions.walls import ConditionedWall
 from calderon.formulations.acoustic.fluid import Fluid
@@ -38,6 +39,7 @@ from calderon.operators import (
     single_layer,
 )
 from calderon.operators.algebra import transformed
+from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import Function, Space
 from calderon.spaces.lagrange import discontinuous
 from calderon.spaces.mirror_images import MirroredFunctions
@@ -76,7 +78,9 @@ class SoundEquation:
     """The equation for the unknown coefficients of p and of r.
 
     space: P1 or P2, of pressures, and of all test functions, on the whole surface. wavenumber: k. fluid: rho and c.
-    sign: s. eta: in m. walls: those of the part that are not rigid. surface: the part and the whole.
+    sign: s. eta: in m. walls: those of the part that are not rigid. surface: the part and the whole. continued: whether
+    k may be any complex number near the real axis, at which omega is complex, too, and impedances are continued by
+    their laws.
     """
 
     space: Space
@@ -86,15 +90,41 @@ class SoundEquation:
     eta: complex
     walls: Sequence[ConditionedWall]
     surface: MirroredSurface
+    continued: bool = False
 
     @property
     def green(self) -> Helmholtz:
-        return Helmholtz(self.wavenumber)
+        return Helmholtz.continued(self.wavenumber) if self.continued else Helmholtz(self.wavenumber)
+
+    @property
+    def omega(self) -> complex:
+        """The angular frequency in 1/s; c k / (1 + i loss) where it is continued."""
+        if self.continued:
+            return self.fluid.speed_of_sound * self.wavenumber / (1 + 1j * self.fluid.loss)
+        return self.fluid.angular_frequency(self.wavenumber)
 
     @property
     def inertia(self) -> complex:
         """i omega rho: the slope of the pressure over the velocity, both along nu."""
-        return 1j * self.fluid.angular_frequency(self.wavenumber) * self.fluid.density
+        return 1j * self.omega * self.fluid.density
+
+    def homogeneous(self, wavenumber: complex, fluid: Fluid) -> "SoundEquation":
+        """This equation without what is known, continued to a complex wavenumber in a fluid with loss."""
+        silent = [
+            replace(each, velocity=None, pressure=None if each.pressure is None else SoundPressure(0.0))
+            for each in self.walls
+        ]
+        return replace(self, wavenumber=wavenumber, fluid=fluid, walls=silent, continued=True)
+
+    def layers(self, pressure: Function, *slopes: Function | None) -> tuple[Potential, ...]:
+        """Potentials whose sum is the field of p, and r in parts, on the surface without that of sources."""
+        parts = [each for each in slopes if each is not None]
+        if self.surface.is_baffle:  # the image of a plate in the plane is the plate
+            return tuple(single_layer_potential(self.green, -2 * each) for each in parts)
+        return (
+            double_layer_potential(self.green, self.sign * pressure),
+            *(single_layer_potential(self.green, -1 * each) for each in parts),
+        )
 
     @cached_property
     def moving(self) -> Function | None:
@@ -121,9 +151,8 @@ class SoundEquation:
         part = self._part(np.concatenate([each.triangles for each in walls]))
         total, size = self.surface.part.number_of_triangles, part.element.size
         group, slopes, groups = np.zeros(total, np.int64), np.zeros((total, size), np.complex128), 0
-        omega = self.fluid.angular_frequency(self.wavenumber)
         for wall in walls:
-            given = wall.impedance.at(omega, self.fluid)  # type: ignore[union-attr]
+            given = wall.impedance.at(self.omega, self.fluid)  # type: ignore[union-attr]
             z = values_on(wall, part.element.nodes, given, "an impedance", infinite=True)
             own = self._admitted(z, wall) * -self.inertia
             slopes[wall.triangles] = own
@@ -145,13 +174,12 @@ class SoundEquation:
         parts = [np.bincount(numbers, each, space.dimension) for each in (values.real, values.imag, weights)]
         return Reaction(space, pieces.whole, (parts[0] + 1j * parts[1]).astype(np.complex128) / parts[2])
 
-    @staticmethod
-    def _admitted(z: Complex, wall: ConditionedWall) -> Complex:
+    def _admitted(self, z: Complex, wall: ConditionedWall) -> Complex:
         """1 / Z of impedances, 0 for infinite ones; ValueError for functions with values that are not passive."""
         assert wall.impedance is not None
         rigid = np.isinf(z)
         real, size = np.where(rigid, 0.0, z.real), np.where(rigid, 1.0, np.abs(z))
-        if (size < 1 / LARGEST).any() or (real.min() < 0 and not wall.impedance.gain):
+        if (size < 1 / LARGEST).any() or (real.min() < 0 and not (wall.impedance.gain or self.continued)):
             raise ValueError(
                 f"the impedance of {wall.name} is 0 or has a negative real part at some points, down to "
                 f"{real.min():.4g} Pa s/m: passive walls have Re Z >= 0; for Z = 0 take SoundPressure(0)"

@@ -17,8 +17,8 @@ from calderon.formulations.acoustic.fluid import Fluid
 class WallLaw:
     """An impedance that depends on the frequency and the fluid."""
 
-    def impedance(self, omega: float, fluid: Fluid) -> complex:
-        """Z in Pa s/m at the angular frequency omega in 1/s next to a fluid."""
+    def impedance(self, omega: complex, fluid: Fluid) -> complex:
+        """Z in Pa s/m at the angular frequency omega in 1/s, real or continued, next to a fluid."""
         raise NotImplementedError
 
 
@@ -28,7 +28,7 @@ class RelativeImpedance(WallLaw):
 
     ratio: complex
 
-    def impedance(self, omega: float, fluid: Fluid) -> complex:
+    def impedance(self, omega: complex, fluid: Fluid) -> complex:
         return self.ratio * fluid.impedance
 
 
@@ -40,8 +40,13 @@ class TabulatedImpedance(WallLaw):
     frequencies: NDArray[np.float64]
     values: NDArray[np.complex128]
 
-    def impedance(self, omega: float, fluid: Fluid) -> complex:
-        frequency, low, high = omega / (2 * np.pi), self.frequencies[0], self.frequencies[-1]
+    def impedance(self, omega: complex, fluid: Fluid) -> complex:
+        if np.imag(omega) != 0:
+            raise ValueError(
+                "a table of impedances says nothing of complex frequencies, which resonances need: give a number, or a "
+                "law, Impedance.porous or .perforated"
+            )
+        frequency, low, high = np.real(omega) / (2 * np.pi), self.frequencies[0], self.frequencies[-1]
         if not low * (1 - 1e-9) <= frequency <= high * (1 + 1e-9):
             raise ValueError(
                 f"the impedance is given from {low:g} to {high:g} Hz, and the problem is at {frequency:g} Hz: extend "
@@ -67,7 +72,7 @@ class PorousLayer(WallLaw):
     flow_resistivity: float
     thickness: float
 
-    def impedance(self, omega: float, fluid: Fluid) -> complex:
+    def impedance(self, omega: complex, fluid: Fluid) -> complex:
         X = omega / (2 * np.pi) / self.flow_resistivity
         inside = fluid.impedance * (1 + (0.070 + 0.107j) * X**-0.632)
         k = omega / fluid.speed_of_sound * (1 + (0.109 + 0.160j) * X**-0.618)
@@ -94,7 +99,7 @@ class PerforatedPanel(WallLaw):
     cavity: float
     viscosity: float
 
-    def impedance(self, omega: float, fluid: Fluid) -> complex:
+    def impedance(self, omega: complex, fluid: Fluid) -> complex:
         x = self.hole * np.sqrt(omega * fluid.density / (4 * self.viscosity))
         mass = -1j * omega * fluid.density
         y = x * np.sqrt(1j)

@@ -91,12 +91,13 @@ class Impedance(WallCondition):
                     raise ValueError("impedance 0 is a wall that yields without any pressure: use SoundPressure(0)")
                 passive(self.value, self.gain)
 
-    def at(self, omega: float, fluid: Fluid) -> Any:
+    def at(self, omega: complex, fluid: Fluid) -> Any:
         """Z in Pa s/m at the angular frequency omega in 1/s next to a fluid: a number, an array or a function."""
         if not isinstance(self.value, WallLaw):
             return self.value
         found = self.value.impedance(omega, fluid)
-        passive(found, self.gain)
+        if np.imag(omega) == 0:  # growing and decaying waves do not show whether a wall is passive
+            passive(found, self.gain)
         return found
 
     @classmethod
