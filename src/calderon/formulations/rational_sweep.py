@@ -72,7 +72,7 @@ def rational_sweep(
     places = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(np.linspace(0, np.pi, 5))
     solved = [float(f) for f in np.unique(places)] if high > low else [low]
     values = [np.asarray(value_at(f), np.complex128) for f in solved]
-    other = _fitted(solved[:-1], values[:-1], compared, agreement.follows) if high > low else None
+    other = _fitted(solved[:-1] or solved, values[:-1] or values, compared, agreement.follows)
     error, agreed = 0.0, 0
     while high > low:
         fitted = _fitted(solved, values, compared, agreement.follows)
