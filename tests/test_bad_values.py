@@ -34,7 +34,7 @@ CALLED_BY_EQUATIONS = {
 }  # fmt: skip
 """Classes whose methods equations call, with points, spaces and materials that they have checked."""
 WITHOUT_METHODS = {
-    "Impedance.at", "Board.local_part", "Board.warn_of_coarse_meshes", "ElasticMaterial.required", "LoadCase.of",
+    "Impedance.at", "Velocity.at", "Board.local_part", "Board.warn_of_coarse_meshes", "ElasticMaterial.required", "LoadCase.of",
     "ElasticSolid.surface_fields", "ElasticSolid.temperature", "Exchange.from_gmsh", "Exchange.from_pyvista",
     "Exchange.from_trimesh", "TriangleMesh.flat_triangles", "TriangleMesh.geometry", "Viewable.show", "Viewable.view",
 }  # fmt: skip

@@ -213,7 +213,15 @@ def sound_and_potentials() -> Iterator[tuple[Any, Methods]]:
         "porous": {"flow_resistivity": 1e4, "thickness": 0.05},
         "perforated": {"hole": 1e-3, "thickness": 1e-3, "porosity": 0.01, "cavity": 0.05, "viscosity": 1.8e-5},
     }  # fmt: skip
-    yield cal.Velocity, {"rigid": {"translation": Z, "rotation": X, "centre": Z}}
+    table = FOLDER / "velocities.csv"
+    table.write_text("\n".join(["x, y, z, v", *(f"{x}, {y}, {z}, 1.0" for x, y, z in mesh.vertices.tolist())]) + "\n")
+    yield cal.Velocity, {
+        "rigid": {"translation": Z, "rotation": X, "centre": Z},
+        "from_file": {
+            "path": table, "mesh": mesh, "tags": None, "name": "velocity", "scale": 1.0, "unit": 1.0,
+            "time_factor": "exp(-i omega t)", "tolerance": 0.1,
+        },
+    }  # fmt: skip
     yield solution.at_points(POINTS), {"write": {"path": FOLDER / "samples.csv"}}
     yield solution.far_field_arrays(**ANGLES), {"write_csv": {"path": FOLDER / "pattern.csv"}}
 

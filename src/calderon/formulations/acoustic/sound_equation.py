@@ -134,11 +134,12 @@ class SoundEquation:
         if not walls:
             return None
         part = self.surface.part
-        constant = all(is_constant(each.velocity.value, part) for each in walls)  # type: ignore[union-attr]
+        given = [each.velocity.at(self.omega) for each in walls]  # type: ignore[union-attr, arg-type]
+        constant = all(is_constant(each, part) for each in given)
         space = discontinuous(self._part(np.concatenate([each.triangles for each in walls])), 0 if constant else 1)
         values = np.zeros((part.number_of_triangles, space.element.size), np.complex128)
-        for wall in walls:
-            values[wall.triangles] = values_on(wall, space.element.nodes, wall.velocity.value, "a velocity")  # type: ignore[union-attr]
+        for wall, velocity in zip(walls, given, strict=True):
+            values[wall.triangles] = values_on(wall, space.element.nodes, velocity, "a velocity")
         slopes = self.inertia * self.surface.extended(values, space.element)[space.triangles].ravel()
         return Function(space, slopes, "slope of the pressure by moving walls", "Pa/m")
 

@@ -1,5 +1,6 @@
 """Conditions that a wall may have: a velocity, an impedance, a sound pressure, or nothing (rigid)."""
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +16,11 @@ from calderon.formulations.acoustic.conditions.impedances import (
     absorbing_ratio,
     passive,
 )
+from calderon.formulations.acoustic.conditions.velocity_files import VelocityTable, velocities_from_file
 from calderon.formulations.acoustic.conditions.wall_values import checked_values
 from calderon.formulations.acoustic.fluid import Fluid
+from calderon.mesh import TriangleMesh
+from calderon.spaces.space import Tags
 from calderon.validation import finite_numbers, positive_length, positive_numbers, real_number, truth, unmasked
 
 
@@ -41,7 +45,54 @@ class Velocity(WallCondition):
     value: Any
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "value", checked_values(self.value, "a velocity"))
+        if not isinstance(self.value, VelocityTable):
+            object.__setattr__(self, "value", checked_values(self.value, "a velocity"))
+
+    def at(self, omega: float) -> Any:
+        """v in m/s at the angular frequency omega in 1/s: a number, an array or a function."""
+        return self.value.at(omega / (2 * np.pi)) if isinstance(self.value, VelocityTable) else self.value
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | os.PathLike[str],
+        mesh: TriangleMesh,
+        tags: Tags = None,
+        *,
+        name: str = "velocity",
+        scale: float = 1.0,
+        unit: float = 1.0,
+        time_factor: str = "exp(-i omega t)",
+        tolerance: float | None = None,
+    ) -> "Velocity":
+        """Velocities that another program has computed, brought to the mesh by position: each vertex, or each triangle
+        by its centroid, has the value of the nearest point of the file; `.value.largest_distance` is in m, and logged.
+
+        path: a table (.csv, .txt, .tsv) with a line of headings: x, y, z, and v or v_re and v_im, along the normal into
+        the fluid, or vx, vy, vz with the same endings; a unit in brackets, "x [mm]", "v_re [mm/s]"; with a column
+        frequency (Hz) the velocity follows the frequency of the problem, linear between those of the file. Or a grid
+        (.vtu, and others that `mesh.read` reads) with data of this name at points or in cells, complex by name_re and
+        name_im. tags: of the part that moves, 0 elsewhere; None: all. scale, unit: metres and m/s per unit of the file,
+        besides those of headings. time_factor: of the file; "exp(+i omega t)" is that of most structural codes.
+        tolerance: accepted distance in m, half of the mean edge length by default.
+
+        ValueError for points beyond the tolerance, NaN, and files without such velocities; FileNotFoundError;
+        MemoryError.
+
+            housing = cal.Velocity.from_file("engine.csv", mesh, "housing", time_factor="exp(+i omega t)")
+        """
+        return cls(
+            velocities_from_file(
+                path,
+                mesh,
+                tags,
+                name=name,
+                scale=scale,
+                unit=unit,
+                time_factor=time_factor,
+                tolerance=tolerance,
+            )
+        )
 
     @classmethod
     def rigid(
