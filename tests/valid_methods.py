@@ -194,6 +194,10 @@ def sound_and_potentials() -> Iterator[tuple[Any, Methods]]:
     yield swept.impulse_response(210.0), {
         "response": {"signal": [1.0, 2.0]}, "write_wav": {"path": FOLDER / "sound.wav", "peak": 0.9},
     }  # fmt: skip
+    ears, silent = {"left": [0, 1.0, 0]}, cal.AcousticProblem(mesh, 1.0, fluid=cal.Fluid.air())
+    yield cal.hrtf(silent, ears, hertz, [[0, 3.0, 0]]), {
+        "impulse_response": {"rate": 210.0, "delay": 0.01, "taper": 0.2},
+    }  # fmt: skip
     room = cal.AcousticProblem(mesh, 1.0, fluid=cal.Fluid(1.2, 343.0), side="interior")
     yield cal.resonances(room, 80.0, 150.0)[0], {"field": {"points": ONE}}
     radiated = moving.solve(**options)

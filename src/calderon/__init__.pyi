@@ -43,6 +43,7 @@ from .formulations import (
     Traction as Traction,
     Velocity as Velocity,
     frequency_sweep as frequency_sweep,
+    hrtf as hrtf,
     load as load,
     resonances as resonances,
 )

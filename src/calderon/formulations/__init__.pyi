@@ -10,6 +10,8 @@ from .acoustic.conditions.wall_conditions import (
 )
 from .acoustic.fluid import Fluid as Fluid
 from .acoustic.fluid_transmission import FluidTransmission as FluidTransmission
+from .acoustic.heads.head_transfer import HeadTransfer as HeadTransfer
+from .acoustic.heads.hrtf import hrtf as hrtf
 from .acoustic.impedance import ImpedanceScattering as ImpedanceScattering
 from .acoustic.room_modes import RoomMode as RoomMode
 from .acoustic.scattering import ScatteringProblem as ScatteringProblem

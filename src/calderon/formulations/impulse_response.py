@@ -79,15 +79,21 @@ def write_wav(
 
 
 def impulse_response(
-    frequencies: NDArray[np.float64], values: NDArray[np.complex128], rate: float, name: str, unit: str
+    frequencies: NDArray[np.float64],
+    values: NDArray[np.complex128],
+    rate: float,
+    name: str,
+    unit: str,
+    band_ends: bool = False,
 ) -> ImpulseResponse:
     """The response in time of values (m, ...) at the frequencies df, 2 df, ..., m df in Hz, as a real inverse Fourier
     transform of n = rate / df samples.
 
     Values are conjugated, since the transform has exp(+i omega t). Frequencies between the band and rate / 2 count as
     silent. That of 0 Hz is what lets the response end with 0: one that is over after 1 / df has the mean 0
-    in the last tenth of that time. ValueError for frequencies that are no such list, a rate without a whole number of
-    samples, and where the band or the time cuts something off.
+    in the last tenth of that time. band_ends: whether the band may end where the spectrum has not. ValueError for
+    frequencies that are no such list, a rate without a whole number of samples, and where the band or the time cuts
+    something off.
     """
     rate = positive_length(rate, "rate")
     order = np.argsort(frequencies)
@@ -108,7 +114,7 @@ def impulse_response(
     whole = (samples - 1) // 2  # the highest frequency below half the rate
     energy = np.abs(spectrum.reshape(count, -1)) ** 2
     last = energy[-max(1, count // 10) :].sum() / max(energy.sum(), np.finfo(float).tiny)
-    if count < whole and last > CUT:
+    if count < whole and last > CUT and not band_ends:
         raise ValueError(
             f"the band ends at {hertz[-1]:g} Hz, where the spectrum has not ended: its last tenth has {last:.1e} of "
             f"the energy, {CUT:g} is accepted. Sweep up to rate / 2 = {rate / 2:g} Hz, or take rate={2 * hertz[-1]:g}"

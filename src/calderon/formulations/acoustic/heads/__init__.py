@@ -1,0 +1,1 @@
+"""Transfer functions of heads: the ear as a source, and their files."""
