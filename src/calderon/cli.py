@@ -56,13 +56,13 @@ def main(
 
 @app.command()
 def run(
-    case: Annotated[Path, typer.Argument(help="Case file (.toml).")],
+    case: Annotated[Path, typer.Argument(help="Case file (.toml), or a project of Mesh2HRTF (NC.inp).")],
     out: OutOption = None,
     force: ForceOption = False,
     plan: PlanOption = False,
     estimate: EstimateOption = False,
 ) -> None:
-    """Run a case file: numbers, tables, pictures and report.html in a folder."""
+    """Run a case file: numbers, tables, pictures and report.html in a folder; or NC.inp: solutions and SOFA files."""
     _commands().run(case, out, force, plan, estimate)
 
 

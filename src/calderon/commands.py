@@ -24,11 +24,13 @@ from rich.markup import escape
 from rich.table import Table
 
 import calderon.backends as backends
+import calderon.kinds.numcalc.running as numcalc
 import calderon.mesh as meshes
 import calderon.report as report
 from calderon.case import CaseFile, read
 from calderon.case import schema as case_schema
 from calderon.exact import SPEED_OF_LIGHT
+from calderon.kinds.numcalc.reading import Project, read_project
 from calderon.parallel import leave, world
 from calderon.processes import InUse, package_version, postponed, stops_raise
 from calderon.report.stages import stages_on
@@ -75,10 +77,14 @@ def _screen() -> Console:
 
 
 def run(case: Path, out: Path | None, force: bool, plan: bool, estimate: bool) -> None:
-    """Run a case file, or print its plan."""
+    """Run a case file, or a project of Mesh2HRTF, or print its plan."""
     with plain_errors():
         _show_log()
-        _run(read(case), out or Path(f"{case.stem}-result"), force, plan, estimate)
+        folder = out or Path(f"{case.stem}-result")
+        if case.suffix.lower() == ".inp":
+            _run_project(read_project(case), folder, force, plan, estimate)
+        else:
+            _run(read(case), folder, force, plan, estimate)
 
 
 def example(name: str | None, out: Path | None, force: bool, plan: bool, estimate: bool, show: bool) -> None:
@@ -191,6 +197,24 @@ def _run(file: CaseFile[Any], folder: Path, force: bool, plan: bool, estimate: b
         screen.print(f"[bold]{escape(file.case.title or file.name)}[/bold]")
         scratch = report.scratch_folder(folder) if report.kind_of(file).in_time else None
         _compute_held(file, folder, force, scratch, screen)
+
+
+def _run_project(project: Project, folder: Path, force: bool, plan: bool, estimate: bool) -> None:
+    """Run a project of Mesh2HRTF and write its result, or print its plan. ValueError for an estimate of the error."""
+    screen = _screen()
+    if estimate:
+        raise ValueError("projects of Mesh2HRTF are solved on their own mesh: leave --estimate")
+    if plan:
+        screen.print(_table_of(numcalc.plan_rows(project)))
+        return
+    folder = folder.absolute()
+    with report.claimed(folder, force, project.path.name), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        screen.print(f"[bold]{escape(project.title)}[/bold]")
+        with stages_on(screen) as stages, report.result_folder(folder, force) as new:
+            rows = numcalc.run(project, new.folder, stages)
+    screen.print(_table_of([*rows, ("folder", str(_shortest(new.place)), "")]))
+    _print_warnings(screen, caught)
 
 
 def _compute_held(file: CaseFile[Any], folder: Path, force: bool, scratch: Path | None, screen: Console) -> None:

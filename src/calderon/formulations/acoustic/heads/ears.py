@@ -24,7 +24,7 @@ from calderon.spaces import P1
 from calderon.validation import one_point
 
 NEGLIGIBLE = 1e-10
-"""Part of the largest value of M^-1 e below which a triangle does not move: it falls by 1/4 from node to node."""
+"""Part of the largest value of M^-1 e below which a triangle does not move: it falls by about 4 from node to node."""
 
 
 class Ear(NamedTuple):

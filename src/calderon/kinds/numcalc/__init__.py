@@ -1,0 +1,1 @@
+"""Projects of Mesh2HRTF, whose solver NumCalc reads NC.inp: read, solved and written."""

@@ -1,0 +1,201 @@
+"""Projects of Mesh2HRTF solved at their frequencies, and their results: solutions, pressures on grids, SOFA files.
+
+NumCalc's admittance A = rho c / Z and velocity v are along n, the normal out of the body or the room: v_n = v - A p /
+(rho c) outside, and inside v_n = v + A p / (rho c), so that A is that of a passive wall on both sides.
+"""
+
+import json
+import warnings
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.files import FileKind, new_file, put, put_texts
+from calderon.formulations.acoustic.acoustic_problem import AcousticProblem
+from calderon.formulations.acoustic.conditions.wall_conditions import Impedance, SoundPressure, Velocity
+from calderon.formulations.acoustic.fluid import Fluid
+from calderon.formulations.acoustic.heads.sofa_files import write_sofa
+from calderon.kinds.numcalc.reading import Amplitude, Grid, Project, ProjectError
+from calderon.mesh import AccuracyWarning
+from calderon.parallel import world
+from calderon.report.formatting import Row
+from calderon.report.kind import cost_rows
+from calderon.report.stages import Stages
+from calderon.validation import callers_level
+from calderon.waves import PlaneWave, PointSource, Wave
+
+Complex = NDArray[np.complex128]
+PRESSURES = FileKind(
+    "calderon pressures on grids", "pressures on grids", "solve the project again", version=1, former=1
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Driven:
+    """A project at one frequency in Hz: its problem and its sources, for exp(-i omega t).
+
+    flow: int v dA in m^3/s of walls that move, out of the body.
+    """
+
+    problem: AcousticProblem
+    sources: Wave | None
+    flow: complex
+
+
+def driven(project: Project, frequency: float) -> Driven:
+    """The problem of a project at a frequency in Hz."""
+    fluid = Fluid(project.density, project.speed_of_sound)
+    count = project.mesh.number_of_triangles
+    velocity, admittance = np.zeros(count, np.complex128), np.zeros(count, np.complex128)
+    pressures = dict[int, complex]()
+    for number, each in enumerate(project.boundary, 1):
+        value = _value(project, each.value, frequency)
+        if each.kind == "VELO":
+            velocity[each.triangles] = value
+        elif each.kind == "PRES":
+            pressures[number] = value
+        else:
+            admittance[each.triangles] = value if each.kind == "ADMI" else 1 / value
+    tags = set(np.unique(project.mesh.tags).tolist())
+    conditions: dict[int, Any] = {tag: SoundPressure(pressures[tag]) for tag in tags - {0}}
+    free, moving = project.mesh.tags == 0, []
+    velocity, admittance = np.where(free, velocity, 0), np.where(free, admittance, 0)
+    if velocity.any():
+        moving.append(Velocity(velocity if project.side == "exterior" else -velocity))
+    if admittance.any():
+        rigid = admittance == 0
+        moving.append(Impedance(np.where(rigid, np.inf, fluid.impedance / np.where(rigid, 1.0, admittance))))
+    if moving:
+        conditions[0] = moving
+    problem = AcousticProblem(
+        project.mesh,
+        frequency=frequency,
+        fluid=fluid,
+        side=project.side,  # type: ignore[arg-type]
+        conditions=conditions,
+    )
+    waves = list[Wave]()
+    for source in project.sources:
+        kind = PlaneWave if source.is_plane else PointSource
+        waves.append(kind(source.vector, problem.wavenumber, amplitude=_value(project, source.amplitude, frequency)))
+    total = waves[0] if waves else None
+    for wave in waves[1:]:
+        total = total + wave  # type: ignore[operator]
+    return Driven(problem, total, complex(velocity @ project.mesh.areas))
+
+
+def _value(project: Project, amplitude: Amplitude, frequency: float) -> complex:
+    """A value at a frequency in Hz, for exp(-i omega t)."""
+    factors = [1.0, 1.0]
+    for place, number in enumerate(amplitude[1:]):
+        if number != -1:
+            factors[place] = float(np.interp(frequency, *project.curves[number]))
+    value = complex(amplitude.value.real * factors[0], amplitude.value.imag * factors[1])
+    return value.conjugate() if project.conjugate else value
+
+
+def plan_rows(project: Project) -> list[Row]:
+    """The plan of the highest frequency: names, values, units."""
+    problem = driven(project, float(project.frequencies.max())).problem
+    plan, count = problem.plan(), len(project.frequencies)
+    rows: list[Row] = [("frequencies", str(count), ""), ("unknowns", str(problem.unknowns), "")]
+    rows.append(("method", str(plan.method), ""))
+    return [*rows, *cost_rows(plan.nbytes, count * plan.seconds, "set-up at all frequencies")]
+
+
+def run(project: Project, folder: Path, stages: Stages) -> list[Row]:
+    """Solve at all frequencies and write the results into a folder; names, values and units of what was done.
+
+    solution_0001.h5, ...: the solutions, whose fields `cal.load` computes anywhere. pressures.h5: on all grids.
+    pressure_GRID.sofa: pressures, and where only walls move HRTF_GRID.sofa: over that of a point source of the same
+    flow at the origin; without the package sofar none. summary.json: the solver's record.
+    """
+    if world().size > 1:
+        raise ValueError("a project is solved by one process; run its sources side by side instead of ranks")
+    moved = any(each.kind == "VELO" for each in project.boundary)
+    nothing = not (moved or project.sources or any(each.kind == "PRES" for each in project.boundary))
+    if nothing:
+        raise ProjectError(f"{project.path}: nothing sounds: give VELO, PRES, PLANE WAVES or POINT SOURCES")
+    points = np.concatenate([each.points for each in project.grids] or [np.zeros((0, 3))])
+    if len(points) and (wrong := np.count_nonzero(project.mesh.contains(points) != (project.side == "interior"))):
+        warnings.warn(
+            f"{wrong} of {len(points)} nodes of grids are not in the fluid: 0 there", stacklevel=callers_level()
+        )
+    fields, flows, records = list[Complex](), list[complex](), list[dict[str, Any]]()
+    for number, frequency in enumerate(project.frequencies.tolist(), 1):
+        with stages.stage("solve", f"{frequency:.6g} Hz"), warnings.catch_warnings():
+            if frequency < project.frequencies.max():  # of which the warning of coarse meshes says all
+                warnings.simplefilter("ignore", AccuracyWarning)
+            each = driven(project, frequency)
+            solution = each.problem.solve(each.sources)
+            solution.save(folder / f"solution_{number:04d}.h5")
+            fields.append(solution.field(points) if len(points) else np.zeros(0, np.complex128))
+            flows.append(each.flow)
+            info = solution.info
+            records.append({"frequency_Hz": frequency, "iterations": info.iterations, "residual": info.residual})
+        stages.progress(number, len(project.frequencies))
+    values = np.array(fields)
+    with stages.stage("files"):
+        _write_pressures(folder / "pressures.h5", project, values)
+        heads = moved and not project.sources and project.side == "exterior"
+        written = _write_sofa(project, folder, values, np.array(flows) if heads else None)
+        summary = {"title": project.title, "time_factor": "exp(-i omega t)", "frequencies": records}
+        (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    rows: list[Row] = [("frequencies", str(len(records)), ""), ("triangles", str(project.mesh.number_of_triangles), "")]
+    rows.append(("evaluation grids", ", ".join(each.name for each in project.grids) or "none", ""))
+    missing = "none: pip install 'calderon[sofa]'" if project.grids and not written else "none"
+    return [*rows, ("SOFA files", ", ".join(written) or missing, "")]
+
+
+def _write_pressures(path: Path, project: Project, values: Complex) -> None:
+    """Write frequencies, and for each grid its nodes and pressures (frequencies, nodes) for exp(-i omega t)."""
+    with new_file(path, PRESSURES) as file:
+        put(file, "frequencies", project.frequencies)
+        put_texts(file, "grids", [each.name for each in project.grids])
+        for number, (grid, own) in enumerate(_parts(project, values)):
+            group = file.create_group(f"{number}")
+            put(group, "numbers", grid.numbers)
+            put(group, "points", grid.points)
+            put(group, "pressures", own)
+
+
+def _parts(project: Project, values: Complex) -> list[tuple[Grid, Complex]]:
+    """The grids with their columns of values on all of them."""
+    ends = np.cumsum([len(each.points) for each in project.grids])
+    return list(zip(project.grids, np.split(values, ends[:-1], axis=1), strict=True)) if len(ends) else []
+
+
+def _write_sofa(project: Project, folder: Path, values: Complex, flows: Complex | None) -> list[str]:
+    """Write pressures on grids as SOFA files, and transfer functions where the flow (f,) of an ear is given; their
+    names."""
+    if find_spec("sofar") is None:
+        return []
+    receiver, written = _receiver(project), list[str]()
+    hertz = project.frequencies
+    for grid, own in _parts(project, values):
+        kinds = {"pressure": (own, "pressures in Pa")}
+        r = np.linalg.norm(grid.points, axis=1)
+        if flows is not None and flows.all() and r.all():
+            omega = 2 * np.pi * hertz[:, None]
+            free = -1j * omega * project.density * flows[:, None] / (4 * np.pi)
+            free = free * np.exp(1j * omega / project.speed_of_sound * r) / r
+            kinds["HRTF"] = own / free, "pressures over those of a point source with this flow at the origin"
+        for name, (each, comment) in kinds.items():
+            file = f"{name}_{grid.name}.sofa"
+            write_sofa(folder / file, grid.points, receiver[None], spectra=(hertz, each[:, :, None]), comment=comment)
+            written.append(file)
+    return written
+
+
+def _receiver(project: Project) -> NDArray[np.float64]:
+    """The place (3,) of the ear: the centre of the walls that move, or a point source, or the origin."""
+    moving = [each.triangles for each in project.boundary if each.kind == "VELO" and each.value.value]
+    if moving:
+        numbers = np.unique(np.concatenate(moving))
+        return np.average(project.mesh.centroids[numbers], axis=0, weights=project.mesh.areas[numbers])
+    places = [each.vector for each in project.sources if not each.is_plane]
+    return places[0] if places else np.zeros(3)
