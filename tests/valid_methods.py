@@ -11,7 +11,7 @@ import meshio
 import numpy as np
 
 import calderon as cal
-from calderon.formulations import SweptValues
+from calderon.formulations import HeadTransfer, SweptValues
 
 X, Y, Z = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
 POINTS, ONE = [[2.0, 0.1, 0.2], [0.0, 3.0, 0.0]], [[2.0, 0.1, 0.2]]
@@ -194,10 +194,12 @@ def sound_and_potentials() -> Iterator[tuple[Any, Methods]]:
     yield swept.impulse_response(210.0), {
         "response": {"signal": [1.0, 2.0]}, "write_wav": {"path": FOLDER / "sound.wav", "peak": 0.9},
     }  # fmt: skip
-    ears, silent = {"left": [0, 1.0, 0]}, cal.AcousticProblem(mesh, 1.0, fluid=cal.Fluid.air())
-    yield cal.hrtf(silent, ears, hertz, [[0, 3.0, 0]]), {
-        "impulse_response": {"rate": 210.0, "delay": 0.01, "taper": 0.2},
-    }  # fmt: skip
+    band, place = 10.0 * np.arange(1, 21), np.array([[0, 1.0, 0]])
+    ear = HeadTransfer(
+        frequencies=band, values=np.ones((20, 1, 1), complex), ears=("left",), ear_points=place, sources=3 * place,
+        far=False, centre=np.zeros(3), speed_of_sound=343.0, solves=20, error=0.0,
+    )  # fmt: skip
+    yield ear, {"impulse_response": {"rate": 1000.0, "delay": 0.04, "taper": 1.0}}
     room = cal.AcousticProblem(mesh, 1.0, fluid=cal.Fluid(1.2, 343.0), side="interior")
     yield cal.resonances(room, 80.0, 150.0)[0], {"field": {"points": ONE}}
     radiated = moving.solve(**options)

@@ -207,6 +207,8 @@ def _run_project(project: Project, folder: Path, force: bool, plan: bool, estima
     if plan:
         screen.print(_table_of(numcalc.plan_rows(project)))
         return
+    if world().size > 1:
+        raise ValueError("a project is solved by one process: run its sources side by side instead of ranks")
     folder = folder.absolute()
     with report.claimed(folder, force, project.path.name), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)

@@ -207,6 +207,8 @@ def test_a_plan_and_a_mesh_of_quadrilaterals(project, head, tmp_path):
         ("0.1 -1 0.0 -1", "0.1 IMAG 0.0", "IMAG and NEGA are not supported"),
         ("VELO 0.1", "IMPE 0.0", "IMPE is a number that is not 0"),
         ("ELEM 3 TO 3", "ELEM 9000 TO 9001", "no elements from 9000 to 9001"),
+        ("ELEM 3 TO 3", "ELEM +-3 TO 3", r"an element is a whole number from 0, got '\+-3'"),
+        ("ELEM 3 TO 3", "ELEM 3 TO " + "9" * 5000, "an element is a whole number from 0, got '9999"),
         ("ELEM 3 TO 3", "NODE 3 TO 3", "a condition is ELEM first TO last"),
         ("POST PROCESS", "CHIEF", "this card is not supported"),
         ("# SYMMETRY", "SYMMETRY", "the card BOUNDARY is expected here; SYMMETRY is not supported"),

@@ -85,6 +85,24 @@ def test_grids_have_complex_data_at_points_or_in_cells(mesh, tmp_path, where):
         cal.Velocity.from_file(file, mesh, scale=1e-3)
 
 
+def test_damaged_grids_are_refused(mesh, tmp_path):
+    file, triangles = tmp_path / "grid.vtu", mesh.triangles.copy()
+    triangles[0, 0] = 9999
+    speed = [np.ones(len(triangles))]
+    meshio.write(file, meshio.Mesh(mesh.vertices, [("triangle", triangles)], cell_data={"velocity": speed}))
+    with pytest.raises(ValueError, match="its cells do not fit their points"):
+        cal.Velocity.from_file(file, mesh)
+    bad = np.full(len(mesh.vertices), np.nan)
+    meshio.write(file, meshio.Mesh(mesh.vertices, [("triangle", mesh.triangles)], {"velocity": bad}))
+    with pytest.raises(ValueError, match="are NaN or infinite"):
+        cal.Velocity.from_file(file, mesh)
+    file.write_text("<VTKFile>")
+    with pytest.raises(ValueError, match="cannot be read as a .vtu file"):
+        cal.Velocity.from_file(file, mesh)
+    with pytest.raises(FileNotFoundError):
+        cal.Velocity.from_file(tmp_path / "none.csv", mesh)
+
+
 def test_points_off_the_mesh_are_refused_with_advice(mesh, tmp_path):
     file = tmp_path / "mm.csv"
     file.write_text(lines("x, y, z, v", *(1e3 * mesh.vertices.T), mesh.vertices[:, 0]))
@@ -114,6 +132,7 @@ def test_points_off_the_mesh_are_refused_with_advice(mesh, tmp_path):
         ("f, x, y, z, v\n1, 0, 0, 1, 2\n2, 0, 0, 1, 2\n2, 0, 1, 0, 2\n", "frequencies have different points, 1 to 2"),
         ("f, x, y, z, v\n1, 0, 0, 1, 2\n2, 0, 1, 1, 2\n", "frequencies have different points"),
         (b"\xff\xfe\x00\x01", "is no text"),
+        ("x [" + " " * 60000 + ", y, z, v\n0, 0, 1, 2\n", "hold no velocities at points"),
     ],
 )  # fmt: skip
 def test_tables_that_are_none_are_refused(mesh, tmp_path, text, message):

@@ -9,6 +9,10 @@ from typing import NoReturn
 from calderon.backends import require_memory
 
 LONGEST_SHOWN = 60
+LONGEST_NUMBER = 18
+"""Digits that 64 bits hold."""
+BYTES_A_BYTE = 20
+"""Memory of a text as words, over its length."""
 
 
 class ProjectError(ValueError):
@@ -43,10 +47,14 @@ class Line:
     def whole(self, place: int, name: str, least: int = 0) -> int:
         """The whole number at a place among the words, at least so large."""
         text = self.words[place] if place < len(self.words) else ""
-        if not text.lstrip("+-").isdecimal() or len(text) > 18 or int(text) < least:
+        try:
+            value = int(text) if len(text) <= LONGEST_NUMBER else None
+        except ValueError:
+            value = None
+        if value is None or value < least:
             shown = text[:LONGEST_SHOWN]
             self.refuse(f"{name} is a whole number from {least}, got {shown!r} at place {place + 1}")
-        return int(text)
+        return value
 
 
 class Lines:
@@ -57,7 +65,7 @@ class Lines:
         try:
             if not path.is_file():
                 raise ProjectError(f"{path}: no such file")
-            require_memory(8 * path.stat().st_size, f"{path.name} as words", "use a smaller mesh")
+            require_memory(BYTES_A_BYTE * path.stat().st_size, f"{path.name} as words", "use a smaller mesh")
             text = path.read_text(encoding="utf-8-sig")
         except UnicodeDecodeError:
             raise ProjectError(f"{path}: no text file in UTF-8") from None

@@ -16,12 +16,16 @@ from numpy.typing import NDArray
 
 from calderon.files import FileKind, new_file, put, put_texts
 from calderon.formulations.acoustic.acoustic_problem import AcousticProblem
-from calderon.formulations.acoustic.conditions.wall_conditions import Impedance, SoundPressure, Velocity
+from calderon.formulations.acoustic.conditions.wall_conditions import (
+    Impedance,
+    SoundPressure,
+    Velocity,
+    WallCondition,
+)
 from calderon.formulations.acoustic.fluid import Fluid
 from calderon.formulations.acoustic.heads.sofa_files import write_sofa
 from calderon.kinds.numcalc.reading import Amplitude, Grid, Project, ProjectError
 from calderon.mesh import AccuracyWarning
-from calderon.parallel import world
 from calderon.report.formatting import Row
 from calderon.report.kind import cost_rows
 from calderon.report.stages import Stages
@@ -62,7 +66,7 @@ def driven(project: Project, frequency: float) -> Driven:
             admittance[each.triangles] = value if each.kind == "ADMI" else 1 / value
     tags = set(np.unique(project.mesh.tags).tolist())
     conditions: dict[int, Any] = {tag: SoundPressure(pressures[tag]) for tag in tags - {0}}
-    free, moving = project.mesh.tags == 0, []
+    free, moving = project.mesh.tags == 0, list[WallCondition]()
     velocity, admittance = np.where(free, velocity, 0), np.where(free, admittance, 0)
     if velocity.any():
         moving.append(Velocity(velocity if project.side == "exterior" else -velocity))
@@ -114,8 +118,6 @@ def run(project: Project, folder: Path, stages: Stages) -> list[Row]:
     pressure_GRID.sofa: pressures, and where only walls move HRTF_GRID.sofa: over that of a point source of the same
     flow at the origin; without the package sofar none. summary.json: the solver's record.
     """
-    if world().size > 1:
-        raise ValueError("a project is solved by one process; run its sources side by side instead of ranks")
     moved = any(each.kind == "VELO" for each in project.boundary)
     nothing = not (moved or project.sources or any(each.kind == "PRES" for each in project.boundary))
     if nothing:
@@ -186,6 +188,7 @@ def _write_sofa(project: Project, folder: Path, values: Complex, flows: Complex 
             kinds["HRTF"] = own / free, "pressures over those of a point source with this flow at the origin"
         for name, (each, comment) in kinds.items():
             file = f"{name}_{grid.name}.sofa"
+            file = f"{name}_{grid.name}_{len(written)}.sofa" if file in written else file
             write_sofa(folder / file, grid.points, receiver[None], spectra=(hertz, each[:, :, None]), comment=comment)
             written.append(file)
     return written

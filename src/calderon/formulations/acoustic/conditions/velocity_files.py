@@ -23,8 +23,10 @@ from calderon.validation import instance, one_of, positive_length
 
 TABLES = (".csv", ".txt", ".tsv")
 TIME_FACTORS = ("exp(-i omega t)", "exp(+i omega t)")
-HEADING = re.compile(r"\s*\"?\s*([a-z]+)(?:[_ .](re|im|real|imag))?\s*(?:[\[(]\s*([^\])]*?)\s*[\])])?\s*\"?\s*", re.I)
+HEADING = re.compile(r"([a-z]+)(?:[_ .](re|im|real|imag))? *(?:[\[(]([^\])]*)[\])])?", re.I)
 """Heading of a column: its name, the part of a complex number, and a unit in brackets."""
+LONGEST_NAME = 100
+"""Characters of a heading above which it is none of these."""
 VELOCITIES = ("v", "vn", "velocity")
 COLUMNS = (
     "x, y, z, then v or v_re and v_im along the normal into the fluid, or vx, vy, vz with the same endings, and "
@@ -168,9 +170,11 @@ def _columns(headings: list[str]) -> tuple[dict[str, int], dict[str, float]]:
     ValueError for headings without a velocity, and for unknown units."""
     numbers, factors = dict[str, int](), dict[str, float]()
     for number, text in enumerate(headings):
-        if (match := HEADING.fullmatch(text)) is None:
+        plain = text.strip().strip('"').strip()
+        match = HEADING.fullmatch(plain) if len(plain) <= LONGEST_NAME else None
+        if match is None:
             continue
-        name, part, unit = match[1].lower(), (match[2] or "re").lower()[:2], match[3]
+        name, part, unit = match[1].lower(), (match[2] or "re").lower()[:2], (match[3] or "").strip()
         if name in ("f", "freq", "frequency"):
             key, known = "frequency", {"Hz": 1.0, "kHz": 1e3}
         elif name in ("x", "y", "z"):
@@ -224,8 +228,12 @@ def read_grid(place: Path, name: str) -> list[tuple[Samples, str]]:
     "triangles" to which they belong; ValueError where it has no such data."""
     content = file_content(place)
     found: list[tuple[Samples, str]] = []
-    cells = [each.data for each in content.cells]
-    merged = {key: np.concatenate([np.asarray(each) for each in blocks]) for key, blocks in content.cell_data.items()}
+    cells, points = [np.asarray(each.data) for each in content.cells], np.asarray(content.points, np.float64)
+    try:
+        merged = {key: np.concatenate([np.asarray(each) for each in data]) for key, data in content.cell_data.items()}
+        centroids = np.concatenate([points[corners].mean(axis=1) for corners in cells] or [points[:0]])
+    except (ValueError, TypeError, IndexError) as error:
+        raise ValueError(f"{place}: its cells do not fit their points or data ({error}); write it again") from None
     for data, where in ((content.point_data, "vertices"), (merged, "triangles")):
         key = next((each for each in (name, f"{name}_re", f"{name}_real") if each in data), None)
         if key is None:
@@ -236,17 +244,15 @@ def read_grid(place: Path, name: str) -> list[tuple[Samples, str]]:
             raise ValueError(f"{place}: {key!r} and its imaginary part are no numbers of one shape")
         values = np.asarray(real + 1j * np.asarray(imaginary), np.complex128)
         values = values.reshape(len(values)) if values.ndim == 2 and values.shape[1] == 1 else values
-        points = np.asarray(content.points, np.float64)
-        if where == "triangles":
-            points = np.concatenate([points[corners].mean(axis=1) for corners in cells])
-        if values.shape[1:] not in ((), (3,)) or len(values) != len(points) or not len(points):
+        places = points if where == "vertices" else centroids
+        if values.shape[1:] not in ((), (3,)) or len(values) != len(places) or not len(places):
             raise ValueError(
-                f"{place}: {key!r} has the shape {values.shape} for {len(points)} {where}: give one number along the "
+                f"{place}: {key!r} has the shape {values.shape} for {len(places)} {where}: give one number along the "
                 "normal into the fluid, or a vector, for each"
             )
-        _require_finite(place, points)
+        _require_finite(place, places)
         _require_finite(place, values)
-        found.append((Samples(points, values[None], None), where))
+        found.append((Samples(places, values[None], None), where))
     if not found:
         names = ", ".join(map(repr, [*content.point_data, *content.cell_data])) or "none"
         raise ValueError(

@@ -46,16 +46,7 @@ def hrtf(
         transfer = cal.hrtf(head, ears, 100.0 * np.arange(1, 101), points)
         transfer.levels, transfer.impulse_response(44100), transfer.write_sofa("head.sofa")
     """
-    instance(head, AcousticProblem, "a transfer function is that of an AcousticProblem around the head")
-    if head.side != "exterior" or head.mirrors is not None:
-        raise ValueError("a head has its sound outside, and is whole: leave side='exterior' and mirrors=None")
-    if any(each.velocity is not None or each.pressure is not None for each in head.walls):
-        raise ValueError(
-            "walls of a head that move, or have a given pressure, are no part of its transfer function: "
-            "give Impedance conditions only, the ears are added"
-        )
-    if not isinstance(ears, Mapping) or not ears or not all(isinstance(name, str) for name in ears):
-        raise TypeError(f'ears are points by name, {{"left": (3,), "right": (3,)}}, got {describe(ears)}')
+    _require_head(head, ears)
     if (points is None) == (directions is None):
         raise ValueError("give points= (n, 3) of sources, or directions= (n, 3) toward far ones, one of the two")
     found = tuple(ear_at(head.mesh, name, place) for name, place in ears.items())
@@ -84,3 +75,17 @@ def hrtf(
         solves=swept.solves,
         error=swept.error,
     )
+
+
+def _require_head(head: AcousticProblem, ears: Mapping[str, ArrayLike]) -> None:
+    """Errors for what is no problem around a head that is silent, and for ears without names."""
+    instance(head, AcousticProblem, "a transfer function is that of an AcousticProblem around the head")
+    if head.side != "exterior" or head.mirrors is not None:
+        raise ValueError("a head has its sound outside, and is whole: leave side='exterior' and mirrors=None")
+    if any(each.velocity is not None or each.pressure is not None for each in head.walls):
+        raise ValueError(
+            "walls of a head that move, or have a given pressure, are no part of its transfer function: "
+            "give Impedance conditions only, the ears are added"
+        )
+    if not isinstance(ears, Mapping) or not ears or not all(isinstance(name, str) for name in ears):
+        raise TypeError(f'ears are points by name, {{"left": (3,), "right": (3,)}}, got {describe(ears)}')

@@ -50,8 +50,8 @@ def write_sofa(
         ordered = values.conj().transpose(1, 2, 0)
         made.N, made.Data_Real, made.Data_Imag = frequencies, ordered.real, ordered.imag
     elif samples is not None:
-        rate, values = samples
-        made.Data_SamplingRate, made.Data_IR = rate, values.transpose(1, 2, 0)
+        rate, response = samples
+        made.Data_SamplingRate, made.Data_IR = rate, response.transpose(1, 2, 0)
         made.Data_Delay = np.zeros((1, len(receivers)))
     with whole_file(place) as scratch:
         sofar.write_sofa(str(scratch), made)
