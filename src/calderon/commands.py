@@ -30,7 +30,7 @@ import calderon.report as report
 from calderon.case import CaseFile, read
 from calderon.case import schema as case_schema
 from calderon.exact import SPEED_OF_LIGHT
-from calderon.kinds.numcalc.reading import Project, read_project
+from calderon.kinds.numcalc.reading import Project, is_project, read_projects
 from calderon.parallel import leave, world
 from calderon.processes import InUse, package_version, postponed, stops_raise
 from calderon.report.stages import stages_on
@@ -81,8 +81,8 @@ def run(case: Path, out: Path | None, force: bool, plan: bool, estimate: bool) -
     with plain_errors():
         _show_log()
         folder = out or Path(f"{case.stem}-result")
-        if case.suffix.lower() == ".inp":
-            _run_project(read_project(case), folder, force, plan, estimate)
+        if is_project(case):
+            _run_projects(read_projects(case), folder, force, plan, estimate)
         else:
             _run(read(case), folder, force, plan, estimate)
 
@@ -199,22 +199,22 @@ def _run(file: CaseFile[Any], folder: Path, force: bool, plan: bool, estimate: b
         _compute_held(file, folder, force, scratch, screen)
 
 
-def _run_project(project: Project, folder: Path, force: bool, plan: bool, estimate: bool) -> None:
-    """Run a project of Mesh2HRTF and write its result, or print its plan. ValueError for an estimate of the error."""
+def _run_projects(projects: list[Project], folder: Path, force: bool, plan: bool, estimate: bool) -> None:
+    """Run the sources of a project of Mesh2HRTF and write their result, or print its plan. ValueError for an estimate of the error."""
     screen = _screen()
     if estimate:
         raise ValueError("projects of Mesh2HRTF are solved on their own mesh: leave --estimate")
     if plan:
-        screen.print(_table_of(numcalc.plan_rows(project)))
+        screen.print(_table_of(numcalc.plan_rows(projects)))
         return
     if world().size > 1:
         raise ValueError("a project is solved by one process: run its sources side by side instead of ranks")
-    folder = folder.absolute()
-    with report.claimed(folder, force, project.path.name), warnings.catch_warnings(record=True) as caught:
+    folder, name = folder.absolute(), projects[0].path.name
+    with report.claimed(folder, force, name), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        screen.print(f"[bold]{escape(project.title)}[/bold]")
+        screen.print(f"[bold]{escape(projects[0].title)}[/bold]")
         with stages_on(screen) as stages, report.result_folder(folder, force) as new:
-            rows = numcalc.run(project, new.folder, stages)
+            rows = numcalc.run(projects, new.folder, stages)
     screen.print(_table_of([*rows, ("folder", str(_shortest(new.place)), "")]))
     _print_warnings(screen, caught)
 

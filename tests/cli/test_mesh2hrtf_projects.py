@@ -133,11 +133,12 @@ def test_an_ear_and_hair_have_the_pressures_of_the_interface_in_python(project, 
         assert file["frequencies"][:].tolist() == [400.0, 800.0]
         found, numbers = file["0/pressures"][:], file["0/numbers"][:]
     assert numbers.tolist() == [500000, 500001, 500002, 500003]
+    found = found[:, :, 0]  # of the only source
     np.testing.assert_allclose(found[1], direct.field(RING), rtol=1e-6)
     other = [[0.5, 0.1, 0.0], [0.0, 0.0, -1.0]]
     np.testing.assert_allclose(cal.load(out / "solution_0002.h5").field(other), direct.field(other), rtol=1e-6)
     summary = json.loads((out / "summary.json").read_text())
-    assert [each["frequency_Hz"] for each in summary["frequencies"]] == [400.0, 800.0]
+    assert [each["frequency_Hz"] for each in summary["solution"]] == [400.0, 800.0]
     assert CliRunner().invoke(app, ["run", str(path), "--out", str(out)]).exit_code == 4  # there is a result
     sofar = pytest.importorskip("sofar", reason="SOFA files are written by the extra sofa")
     made = sofar.read_sofa(str(out / "HRTF_Ring.sofa"), verbose=False)
@@ -252,6 +253,31 @@ def test_damaged_meshes_are_refused_with_their_line(project, file, change, messa
     body.write_text(change(body.read_text()))
     with pytest.raises(ProjectError, match=message):
         read_project(path)
+
+
+def test_all_sources_of_a_project_are_the_ears_of_one_file(project, head, tmp_path):
+    """The folder of a project with two sources, left and right; one with other frequencies is refused."""
+    path = project("ELEM 3 TO 3 VELO 0.1 -1 0.0 -1")
+    other = path.parents[1] / "source_2" / "NC.inp"
+    other.parent.mkdir()
+    other.write_text(path.read_text().replace("ELEM 3 TO 3", "ELEM 9 TO 9"))
+    ran = CliRunner().invoke(app, ["run", str(path.parents[2]), "--out", str(tmp_path / "out")])
+    assert ran.exit_code == 0, ran.output
+    with h5py.File(tmp_path / "out" / "pressures.h5") as file:
+        found = file["0/pressures"][:]
+    for number, element in enumerate((3, 9)):
+        velocity = np.zeros(head.number_of_triangles)
+        velocity[element] = 0.1
+        problem = cal.AcousticProblem(head, frequency=400.0, fluid=AIR, conditions=cal.Velocity(velocity))
+        np.testing.assert_allclose(found[0, :, number], problem.solve().field(RING), rtol=1e-6)
+    assert (tmp_path / "out" / "source_2_0002.h5").is_file()
+    other.write_text(other.read_text().replace("0.040000e+04", "0.03e+04"))
+    ran = CliRunner().invoke(app, ["run", str(path.parents[2]), "--out", str(tmp_path / "again")])
+    assert ran.exit_code == 2 and "has other frequencies or grids" in ran.output
+    sofar = pytest.importorskip("sofar", reason="SOFA files are written by the extra sofa")
+    made = sofar.read_sofa(str(tmp_path / "out" / "HRTF_Ring.sofa"), verbose=False)
+    assert made.GLOBAL_SOFAConventions == "SimpleFreeFieldHRTF"
+    np.testing.assert_allclose(made.ReceiverPosition.reshape(2, 3), head.centroids[[3, 9]], atol=1e-12)
 
 
 def test_silent_projects_and_estimates_are_refused(project, tmp_path):

@@ -10,6 +10,7 @@ A file need not be trusted: sizes are checked, numbers are finite, and files are
 only, two levels above NC.inp.
 """
 
+import re
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,8 @@ BODY, GRID = 0, 2
 """Properties of elements: of the surface, and of evaluation grids."""
 KINDS = ("VELO", "PRES", "ADMI", "IMPE")
 MOST_FREQUENCIES = 100_000
+SOURCE = re.compile(r"source_(\d{1,6})")
+"""Folders of the sources of a project."""
 
 
 class Curve(NamedTuple):
@@ -96,6 +99,22 @@ class _Counts(NamedTuple):
     nodes: int
     plane_waves: int
     point_sources: int
+
+
+def is_project(path: Path) -> bool:
+    """Whether a path is an input of NumCalc by its name, or the folder of a project with some."""
+    return path.suffix.lower() == ".inp" or (path / "NumCalc").is_dir()
+
+
+def read_projects(path: Path) -> list[Project]:
+    """The project of an NC.inp, or those of all sources in the folder of a project, by their numbers."""
+    if not path.is_dir():
+        return [read_project(path)]
+    found = [(SOURCE.fullmatch(each.name), each / "NC.inp") for each in (path / "NumCalc").iterdir()]
+    numbered = sorted((int(match[1]), place) for match, place in found if match is not None)
+    if not numbered:
+        raise ProjectError(f"{path}: has no folders NumCalc/source_1, ... with NC.inp")
+    return [read_project(place) for _, place in numbered]
 
 
 def read_project(path: Path) -> Project:

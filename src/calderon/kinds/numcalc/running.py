@@ -6,6 +6,7 @@ NumCalc's admittance A = rho c / Z and velocity v are along n, the normal out of
 
 import json
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -102,26 +103,74 @@ def _value(project: Project, amplitude: Amplitude, frequency: float) -> complex:
     return value.conjugate() if project.conjugate else value
 
 
-def plan_rows(project: Project) -> list[Row]:
-    """The plan of the highest frequency: names, values, units."""
+def plan_rows(projects: Sequence[Project]) -> list[Row]:
+    """The plan of the highest frequency, with the seconds of all sources: names, values, units."""
+    project = projects[0]
     problem = driven(project, float(project.frequencies.max())).problem
     plan, count = problem.plan(), len(project.frequencies)
+    solves = count * len(projects)
     rows: list[Row] = [("frequencies", str(count), ""), ("unknowns", str(problem.unknowns), "")]
     rows.append(("method", str(plan.method), ""))
-    return [*rows, *cost_rows(plan.nbytes, count * plan.seconds, "set-up at all frequencies")]
+    return [*rows, *cost_rows(plan.nbytes, solves * plan.seconds, "set-up of all solutions")]
 
 
-def run(project: Project, folder: Path, stages: Stages) -> list[Row]:
-    """Solve at all frequencies and write the results into a folder; names, values and units of what was done.
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """Results of one source of a project: pressures (f, n) at all nodes of grids, the flow (f,) of its walls, and
+    records of the solver."""
 
-    solution_0001.h5, ...: the solutions, whose fields `cal.load` computes anywhere. pressures.h5: on all grids.
-    pressure_GRID.sofa: pressures, and where only walls move HRTF_GRID.sofa: over that of a point source of the same
-    flow at the origin; without the package sofar none. summary.json: the solver's record.
+    project: Project
+    values: Complex
+    flows: Complex
+    records: list[dict[str, Any]]
+
+    @property
+    def is_ear(self) -> bool:
+        """Whether walls alone sound, all with a flow, outside of the body."""
+        alone = not self.project.sources and self.project.side == "exterior"
+        return bool(alone and self.flows.all())
+
+
+def run(projects: Sequence[Project], folder: Path, stages: Stages) -> list[Row]:
+    """Solve the sources of a project at all frequencies and write the results into a folder; names, values and units of
+    what was done.
+
+    solution_0001.h5, ..., with several sources source_1_0001.h5, ...: the solutions, whose fields `cal.load` computes
+    anywhere. pressures.h5: on all grids. pressure_GRID.sofa: pressures, and where only walls move HRTF_GRID.sofa: over
+    that of a point source of the same flow at the origin; without the package sofar none. summary.json: the records of
+    the solver. ProjectError for silent sources, and for those with other frequencies or grids than the first.
     """
-    moved = any(each.kind == "VELO" for each in project.boundary)
-    nothing = not (moved or project.sources or any(each.kind == "PRES" for each in project.boundary))
-    if nothing:
+    first = projects[0]
+    for each in projects:
+        require_sound(each)
+        same = np.array_equal(each.frequencies, first.frequencies) and len(each.grids) == len(first.grids)
+        grids = zip(each.grids, first.grids, strict=False)
+        if not (same and all(np.array_equal(one.points, two.points) for one, two in grids)):
+            raise ProjectError(f"{each.path}: has other frequencies or grids than {first.path}: run them one by one")
+    names = ["solution"] if len(projects) == 1 else [f"source_{number}" for number in range(1, len(projects) + 1)]
+    solved = [_solved(each, folder, name, stages) for each, name in zip(projects, names, strict=True)]
+    with stages.stage("files"):
+        values = np.stack([each.values for each in solved], axis=2)
+        _write_pressures(folder / "pressures.h5", first, values)
+        written = _write_sofa(solved, folder, values)
+        records = {name: each.records for name, each in zip(names, solved, strict=True)}
+        summary = {"title": first.title, "time_factor": "exp(-i omega t)", **records}
+        (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+    count = str(first.mesh.number_of_triangles)
+    rows: list[Row] = [("frequencies", str(len(first.frequencies)), ""), ("sources", str(len(projects)), "")]
+    rows += [("triangles", count, ""), ("evaluation grids", ", ".join(each.name for each in first.grids) or "none", "")]
+    missing = "none: pip install 'calderon[sofa]'" if first.grids and not written else "none"
+    return [*rows, ("SOFA files", ", ".join(written) or missing, "")]
+
+
+def require_sound(project: Project) -> None:
+    """ProjectError for a project in which nothing sounds."""
+    if not (project.sources or any(each.kind in ("VELO", "PRES") for each in project.boundary)):
         raise ProjectError(f"{project.path}: nothing sounds: give VELO, PRES, PLANE WAVES or POINT SOURCES")
+
+
+def _solved(project: Project, folder: Path, name: str, stages: Stages) -> Solved:
+    """The results of one source, whose solutions are saved under a name with the number of the frequency."""
     points = np.concatenate([each.points for each in project.grids] or [np.zeros((0, 3))])
     if len(points) and (wrong := np.count_nonzero(project.mesh.contains(points) != (project.side == "interior"))):
         warnings.warn(
@@ -129,32 +178,21 @@ def run(project: Project, folder: Path, stages: Stages) -> list[Row]:
         )
     fields, flows, records = list[Complex](), list[complex](), list[dict[str, Any]]()
     for number, frequency in enumerate(project.frequencies.tolist(), 1):
-        with stages.stage("solve", f"{frequency:.6g} Hz"), warnings.catch_warnings():
+        with stages.stage("solve", f"{name.replace('_', ' ')}, {frequency:.6g} Hz"), warnings.catch_warnings():
             if frequency < project.frequencies.max():  # of which the warning of coarse meshes says all
                 warnings.simplefilter("ignore", AccuracyWarning)
             each = driven(project, frequency)
             solution = each.problem.solve(each.sources)
-            solution.save(folder / f"solution_{number:04d}.h5")
+            solution.save(folder / f"{name}_{number:04d}.h5")
             fields.append(solution.field(points) if len(points) else np.zeros(0, np.complex128))
             flows.append(each.flow)
             info = solution.info
             records.append({"frequency_Hz": frequency, "iterations": info.iterations, "residual": info.residual})
-        stages.progress(number, len(project.frequencies))
-    values = np.array(fields)
-    with stages.stage("files"):
-        _write_pressures(folder / "pressures.h5", project, values)
-        heads = moved and not project.sources and project.side == "exterior"
-        written = _write_sofa(project, folder, values, np.array(flows) if heads else None)
-        summary = {"title": project.title, "time_factor": "exp(-i omega t)", "frequencies": records}
-        (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
-    rows: list[Row] = [("frequencies", str(len(records)), ""), ("triangles", str(project.mesh.number_of_triangles), "")]
-    rows.append(("evaluation grids", ", ".join(each.name for each in project.grids) or "none", ""))
-    missing = "none: pip install 'calderon[sofa]'" if project.grids and not written else "none"
-    return [*rows, ("SOFA files", ", ".join(written) or missing, "")]
+    return Solved(project, np.array(fields), np.array(flows), records)
 
 
 def _write_pressures(path: Path, project: Project, values: Complex) -> None:
-    """Write frequencies, and for each grid its nodes and pressures (frequencies, nodes) for exp(-i omega t)."""
+    """Write frequencies, and for each grid its nodes and pressures (frequencies, nodes, sources), exp(-i omega t)."""
     with new_file(path, PRESSURES) as file:
         put(file, "frequencies", project.frequencies)
         put_texts(file, "grids", [each.name for each in project.grids])
@@ -162,7 +200,7 @@ def _write_pressures(path: Path, project: Project, values: Complex) -> None:
             group = file.create_group(f"{number}")
             put(group, "numbers", grid.numbers)
             put(group, "points", grid.points)
-            put(group, "pressures", own)
+            put(group, "pressures", np.ascontiguousarray(own))
 
 
 def _parts(project: Project, values: Complex) -> list[tuple[Grid, Complex]]:
@@ -171,25 +209,27 @@ def _parts(project: Project, values: Complex) -> list[tuple[Grid, Complex]]:
     return list(zip(project.grids, np.split(values, ends[:-1], axis=1), strict=True)) if len(ends) else []
 
 
-def _write_sofa(project: Project, folder: Path, values: Complex, flows: Complex | None) -> list[str]:
-    """Write pressures on grids as SOFA files, and transfer functions where the flow (f,) of an ear is given; their
+def _write_sofa(solved: Sequence[Solved], folder: Path, values: Complex) -> list[str]:
+    """Write pressures (f, n, sources) on grids as SOFA files, and transfer functions where all sources are ears; their
     names."""
     if find_spec("sofar") is None:
         return []
-    receiver, written = _receiver(project), list[str]()
-    hertz = project.frequencies
+    project = solved[0].project
+    receivers, hertz = np.array([_receiver(each.project) for each in solved]), project.frequencies
+    written = list[str]()
     for grid, own in _parts(project, values):
         kinds = {"pressure": (own, "pressures in Pa")}
         r = np.linalg.norm(grid.points, axis=1)
-        if flows is not None and flows.all() and r.all():
+        if all(each.is_ear for each in solved) and r.all():
             omega = 2 * np.pi * hertz[:, None]
-            free = -1j * omega * project.density * flows[:, None] / (4 * np.pi)
-            free = free * np.exp(1j * omega / project.speed_of_sound * r) / r
+            wave = np.exp(1j * omega / project.speed_of_sound * r) / (4 * np.pi * r)
+            flows = np.stack([each.flows for each in solved], axis=1)
+            free = -1j * omega[..., None] * project.density * flows[:, None] * wave[..., None]
             kinds["HRTF"] = own / free, "pressures over those of a point source with this flow at the origin"
         for name, (each, comment) in kinds.items():
             file = f"{name}_{grid.name}.sofa"
             file = f"{name}_{grid.name}_{len(written)}.sofa" if file in written else file
-            write_sofa(folder / file, grid.points, receiver[None], spectra=(hertz, each[:, :, None]), comment=comment)
+            write_sofa(folder / file, grid.points, receivers, spectra=(hertz, each), comment=comment)
             written.append(file)
     return written
 
