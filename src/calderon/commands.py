@@ -42,7 +42,7 @@ from calderon.warm_up import warm_up as warmed_up
 UNEXPECTED, WRONG_INPUT, NOT_SOLVED, EXISTS, INCOMPLETE = 1, 2, 3, 4, 5
 IN_CASE_FILES = 'in a case file: [solver] max_iterations, rtol, precision = "double", or solver = "lu"'
 DEPENDENCIES = ("numpy", "scipy", "numba", "meshio", "matplotlib", "h5py", "pydantic")
-EXTRAS = ("pyvista", "gmsh", "cupy-cuda12x", "cupy-cuda13x", "pyopencl", "mpi4py", "xarray", "pandas")
+EXTRAS = ("pyvista", "gmsh", "cupy-cuda12x", "cupy-cuda13x", "pyopencl", "mpi4py", "xarray", "pandas", "sofar")
 PLAIN = "calderon-plain"
 SIGNS = str.maketrans({"−": "-", "–": "-", "°": " deg", "×": "x", "✓": "+"})
 
@@ -200,7 +200,8 @@ def _run(file: CaseFile[Any], folder: Path, force: bool, plan: bool, estimate: b
 
 
 def _run_projects(projects: list[Project], folder: Path, force: bool, plan: bool, estimate: bool) -> None:
-    """Run the sources of a project of Mesh2HRTF and write their result, or print its plan. ValueError for an estimate of the error."""
+    """Run the sources of a project of Mesh2HRTF and write their result, or print its plan. ValueError for an estimate
+    of the error, and on several ranks."""
     screen = _screen()
     if estimate:
         raise ValueError("projects of Mesh2HRTF are solved on their own mesh: leave --estimate")
