@@ -217,6 +217,7 @@ def test_a_plan_and_a_mesh_of_quadrilaterals(project, head, tmp_path):
         ("../../ObjectMeshes/Reference/Nodes.txt", "../../../../../etc/passwd", "outside of the project"),
         ("../../ObjectMeshes/Reference/Nodes.txt", "/etc/passwd", "outside of the project"),
         ("Reference/Nodes.txt", "Missing/Nodes.txt", "no such file"),
+        ("Reference/Nodes.txt", "Refer\0ence/Nodes.txt", "no path has a zero character"),
         ("1 2 0.000001", "1 3 0.000001", "two steps have one frequency"),
         ("1 2 0.000001", "1 99999999 0.000001", "at most 100000 frequencies"),
         ("0.040000e+04", "-0.04e+04", "frequencies are positive"),

@@ -220,6 +220,8 @@ def _files(
         if line.words[0] in ("ELEMENTS", "SYMMETRY", "BOUNDARY"):
             break
         given = " ".join(line.words).replace("\\", "/")
+        if "\0" in given:
+            line.refuse("no path has a zero character")
         place = (path.absolute().parent / given).resolve()
         if not place.is_relative_to(root.resolve()):
             line.refuse(f"the file lies outside of the project, {root}: move it there")
