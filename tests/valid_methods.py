@@ -181,7 +181,7 @@ def sound_and_potentials() -> Iterator[tuple[Any, Methods]]:
     moving = cal.AcousticProblem(mesh, 1.0, fluid=cal.Fluid.water(), conditions=cal.Velocity(1.0))
     yield moving, {
         "at": {"wavenumber": 1.1}, "plan": {"method": "auto", "rtol": 1e-5},
-        "solve": {"sources": None, "decompose": False, **options},
+        "solve": {"sources": None, "decompose": False, **options}, "transfer_vectors": {"points": ONE, **options},
         "sweep": {
             "frequencies": [50.0], "sources": None, "points": None, "quantities": None, "interpolate": None,
             "sweep_file": None, **options,
@@ -207,7 +207,8 @@ def sound_and_potentials() -> Iterator[tuple[Any, Methods]]:
         **{name: near for name in ("field", "gradient", "velocity", "intensity", "spl")},
         "far_field": {**ANGLES, "backend": "numba"}, "directivity": ANGLES, "directivity_index": {"direction": Z},
         "far_field_arrays": ANGLES, "far_field_data": ANGLES, "absorbed_power": {"tags": None},
-        "radiation_impedance": {"tags": None},
+        "radiation_impedance": {"tags": None}, "transfer": {"tag": 0, "points": ONE},
+        "beamwidth": {"direction": Z, "toward": X, "drop": 3.0},
     }  # fmt: skip
     yield cal.Fluid, {
         "air": {"celsius": 20.0, "pressure": 1e5}, "water": {"celsius": 20.0},

@@ -16,6 +16,7 @@ from calderon.formulations.acoustic.conditions.walls import ConditionedWall, Con
 from calderon.formulations.acoustic.decomposed import parities_of, part_of_wave, silent, summed
 from calderon.formulations.acoustic.fluid import Fluid
 from calderon.formulations.acoustic.known_part import KnownPart
+from calderon.formulations.acoustic.results.transfer_vectors import TransferVectors, transfer_vectors
 from calderon.formulations.acoustic.scattering import ROOT_ERROR, usual_coupling, yielding_on_a_plane
 from calderon.formulations.acoustic.sound_equation import SoundEquation
 from calderon.formulations.checks import (
@@ -42,7 +43,7 @@ from calderon.mesh import TriangleMesh
 from calderon.onsurface import osrc_dtn
 from calderon.operators.methods import Plan
 from calderon.spaces import Loads, Space
-from calderon.validation import instance, one_of, truth, wavenumber_of_a_wave
+from calderon.validation import instance, one_of, one_or_more_points, truth, wavenumber_of_a_wave
 from calderon.waves import Wave
 
 
@@ -213,6 +214,18 @@ class AcousticProblem(Problem[AcousticSolution]):
             return sweep_of(self, frequencies, sources, speed, **options)
         measured = Measured.of(points, quantities, "pressure", "Pa")
         return values_of(self, frequencies, sources, speed, measured, interpolate, sweep_file, **options)
+
+    @named_options
+    def transfer_vectors(self, points: ArrayLike, **options: Unpack[SolveChoices]) -> TransferVectors:
+        """Pressures at points (n, 3) for any velocities of the walls, by reciprocity: one solution for each point.
+        Options as in `solve`.
+
+            vectors = problem.transfer_vectors(ears)
+            vectors.transfer("cone"), vectors.contributions(), vectors.pressure({"cone": cal.Velocity(measured)})
+        """
+        places, thin = one_or_more_points(points), self.system.thin
+        chosen = self._options(options)
+        return transfer_vectors(self.equation, places, thin and thin(), self.frequency, chosen)
 
     @named_options
     def plan(self, **options: Unpack[PlanChoices]) -> Plan:

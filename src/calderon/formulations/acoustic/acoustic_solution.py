@@ -12,6 +12,7 @@ from calderon.data import LabelledArrays, Quantity
 from calderon.data.far_fields import Directions, decibels
 from calderon.data.samples import SampledField
 from calderon.formulations.acoustic.fluid import Fluid
+from calderon.formulations.acoustic.results.beamwidth import beamwidth
 from calderon.formulations.checks import wave_attributes, wavenumber_and_frequency
 from calderon.formulations.saving.solution_file import SavedSolution
 from calderon.formulations.solution_info import SolutionInfo
@@ -100,6 +101,26 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
         square = np.abs(self.field(points, backend, precision)) ** 2 / 2
         return decibels(square / self.fluid.reference_pressure**2)
 
+    def transfer(self, tag: Any, points: ArrayLike) -> NDArray[np.complex128]:
+        """The pressure (n,) in Pa s/m at points (n, 3) over the velocity of the walls with a tag (number or name), its
+        mean along nu over their area. ValueError where other walls or sources sound, too, or that mean is 0: then
+        `AcousticProblem.transfer_vectors` gives the parts of the pressure."""
+        triangles = supported_triangles(self.mesh, tag)
+        mean, square = self._mean_velocity(triangles), self._mean_square(triangles)
+        others = self._mean_square(np.setdiff1d(np.arange(len(self.mesh.triangles)), triangles))
+        if others > 0 or self.sources is not None or self.released is not None:
+            raise ValueError(
+                f"the walls with the tag {tag!r} do not sound alone: "
+                f"problem.transfer_vectors(points).transfer({tag!r}) is the pressure that they alone cause"
+            )
+        area = self._share * self.mesh.areas[triangles].sum()
+        if abs(mean) ** 2 * area < 1e-12 * square or not square > 0:
+            raise ValueError(
+                f"the walls with the tag {tag!r} have no mean velocity along their normals: a transfer is over that "
+                "velocity; problem.transfer_vectors(points) takes any"
+            )
+        return np.asarray(self.field(points) / mean)
+
     def far_field(
         self, theta: ArrayLike, phi: ArrayLike | None = None, *, backend: str = "numba", precision: str = "double"
     ) -> NDArray[Any]:
@@ -114,6 +135,14 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
         """Intensity far away over its mean in all directions (...), 4 pi |F|^2 / int |F|^2, without unit; directions as
         for `far_field`."""
         return np.asarray(4 * np.pi * np.abs(self.far_field(theta, phi)) ** 2 / self._far_square)
+
+    def beamwidth(self, direction: ArrayLike, toward: ArrayLike, drop: float = 3.0) -> float:
+        """The angle in rad about a direction (3,), in the plane of it and of `toward` (3,), up to the nearest
+        directions on both sides whose level is `drop` dB lower. A side on which it does not fall as far counts pi, or
+        up to the plane of a half space."""
+        corners = self.mesh.vertices[self.mesh.used_vertices]
+        size = abs(self.wavenumber) * float(np.ptp(corners, axis=0).max())
+        return beamwidth(self.directivity, direction, toward, drop, size, self.half_space)
 
     def directivity_index(self, direction: ArrayLike) -> float:
         """10 log10 of the directivity in one direction (3,), in dB."""
@@ -238,6 +267,16 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
         mass = pressures.mass_matrix(over.space)
         product = over.coefficients.conj() @ (mass @ self.surface.coefficients)
         return complex(self._share * product / np.conj(self._inertia))
+
+    def _mean_velocity(self, triangles: NDArray[np.int64]) -> complex:
+        """The mean of v in m/s over triangles, 0 where they do not move."""
+        if self.moving is None:
+            return 0j
+        if self._share < 1:  # images in a plane that gives way move against the part
+            triangles = triangles[triangles < len(self.mesh.triangles) // 2]
+        over = _restricted(self.moving, triangles)
+        flow = over.space.load_vector(1.0) @ over.coefficients / self._inertia
+        return complex(flow / self.mesh.areas[triangles].sum())
 
     def _mean_square(self, triangles: NDArray[np.int64]) -> float:
         """int |v|^2 in m^4/s^2 over moving walls among some triangles."""

@@ -32,7 +32,7 @@ class KnownPart:
         if known is None:
             self.load = np.zeros(len(self.equation.order))
         else:
-            self.load = (_assembled(known[0], options) @ known[1])[self.equation.order]
+            self.load = (products_of(known[0], options) @ known[1])[self.equation.order]
         self._key = options.matrix_key
         return time.perf_counter() - began
 
@@ -46,7 +46,7 @@ class KnownPart:
         return plan._replace(nbytes=max(plan.nbytes, stored), seconds=plan.seconds + own.seconds)
 
 
-def _assembled(operator: Any, options: SolveOptions) -> Any:
+def products_of(operator: Any, options: SolveOptions) -> Any:
     """The products of an operator with these options."""
     if options.chosen.compresses or "+" in options.backend:
         return operator.assemble(options.method, progress=options.progress, **options.execution)

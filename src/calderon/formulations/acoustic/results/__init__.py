@@ -1,0 +1,1 @@
+"""Results for acousticians beyond a single solution: transfer vectors, third octaves, weighting."""
