@@ -218,6 +218,7 @@ def operations() -> Iterator[Call]:
     saved = valid_methods.FOLDER / "solution.h5"
     cal.LaplaceDirichlet(sphere()).solve(1.0).save(saved)
     given: dict[str, dict[str, Any]] = {
+        "a_weighting": {"frequencies": [100.0, 1000.0]},
         "adjoint_double_layer": {"green": green, "trial": space, "test": None, "quadrature": None},
         "blocks": {"table": [[cal.identity(space)]]},
         "cell_inverse": {"operator": layered.assemble("fft"), "cells": np.zeros(flat.dimension, int)},
@@ -263,7 +264,11 @@ def operations() -> Iterator[Call]:
         "single_layer": {"green": green, "trial": space, "test": None, "quadrature": None},
         "transformed": {"operator": cal.single_layer(green, space), "left": None, "right": None},
         "single_layer_potential": {"green": green, "density": density},
-    }
+        "third_octaves": {
+            "frequencies": [80.0, 100.0, 120.0], "powers": [1.0, 2.0, 1.0], "kind": "mean", "bands": [100.0],
+            "unit": "W", "reference": 1e-12,
+        },
+    }  # fmt: skip
     for name, arguments in given.items():
         yield Call(name, public_names()[name], arguments)
     operator = cal.single_layer(cal.Laplace(), space)

@@ -42,10 +42,12 @@ from .formulations import (
     SoundSoftScattering as SoundSoftScattering,
     Traction as Traction,
     Velocity as Velocity,
+    a_weighting as a_weighting,
     frequency_sweep as frequency_sweep,
     hrtf as hrtf,
     load as load,
     resonances as resonances,
+    third_octaves as third_octaves,
 )
 from .greens import (
     Elastostatic as Elastostatic,

@@ -39,7 +39,8 @@ def test_a_dipole_and_one_side_of_a_beam():
 
 def test_what_a_beamwidth_refuses():
     for direction, toward, drop, match in (
-        (Z, -2 * Z, 3.0, "span a plane"), (-Z, X, 3.0, "beyond the plane"), (Z, X, 0.0, "drop"), (Z, X, 30.0, "up to 20 dB"),
+        (Z, -2 * Z, 3.0, "span a plane"), (-Z, X, 3.0, "beyond the plane"),
+        (Z, X, 0.0, "drop"), (Z, X, 30.0, "up to 20 dB"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=match):
             piston(2.0)(direction, toward, drop)
