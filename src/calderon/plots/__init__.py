@@ -8,16 +8,19 @@ from calderon.plots.pattern import radiation_body, radiation_pattern
 from calderon.plots.slices import cut_triangles, field_slice, inside, section, slice_points
 from calderon.plots.smith import smith
 from calderon.plots.solids import conditions, is_seen, solid
+from calderon.plots.sound import balloon, directivity, sound_levels, spectrum, third_octaves
 from calderon.plots.surfaces import currents, surface
 
 __all__ = [
     "animate",
+    "balloon",
     "cartesian",
     "conditions",
     "convergence",
     "currents",
     "cut",
     "cut_triangles",
+    "directivity",
     "field_slice",
     "hmatrix",
     "inside",
@@ -29,5 +32,8 @@ __all__ = [
     "slice_points",
     "smith",
     "solid",
+    "sound_levels",
+    "spectrum",
     "surface",
+    "third_octaves",
 ]

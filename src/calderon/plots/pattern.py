@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.mesh import TriangleMesh, sphere
+from calderon.mesh import TriangleMesh, hemisphere, sphere
 from calderon.plots.curves import polar
 from calderon.plots.surfaces import surface
 from calderon.spaces import P1, Function
@@ -34,11 +34,20 @@ def radiation_pattern(
     `solution.gain` or `solution.directivity`; or several by label. planes: "xz" begins along x, to the right, and turns
     toward z. Values below `span` decibels under the largest are drawn on the floor; limits: (floor, top) in dBi.
     """
+    angles = np.linspace(0, 2 * np.pi, points)
+    curves = levels_on_planes(gain, planes, angles)
+    return polar(angles, curves, "dBi", file, quantity=quantity, title=title, span=span, limits=limits)
+
+
+def levels_on_planes(
+    gain: Pattern | Mapping[str, Pattern], planes: Sequence[str], angles: NDArray[np.float64]
+) -> dict[str, NDArray[np.float64]]:
+    """Curves {label: (n,)} of 10 log10 of a gain, or several by label, at angles (n,) in radians on planes of
+    coordinates, from -300 dB on; arguments as of `radiation_pattern`."""
     patterns = gain if isinstance(gain, Mapping) else {"": gain}
     wrong = [plane for plane in planes if plane not in PLANES]
     if wrong or not planes:
         raise ValueError(f"unknown planes {wrong or list(planes)}: choose among {', '.join(map(repr, PLANES))}")
-    angles = np.linspace(0, 2 * np.pi, points)
     curves = {}
     for label, pattern in patterns.items():
         for plane in planes:
@@ -46,7 +55,7 @@ def radiation_pattern(
             with np.errstate(divide="ignore"):
                 level = 10 * np.log10(np.asarray(pattern(theta, phi), dtype=float))
             curves[f"{label} {plane} plane".strip()] = np.maximum(level, -300.0)
-    return polar(angles, curves, "dBi", file, quantity=quantity, title=title, span=span, limits=limits)
+    return curves
 
 
 def radiation_body(
@@ -64,9 +73,22 @@ def radiation_body(
 
     gain: as one of `radiation_pattern`. view, renderer: as for `surface`.
     """
+    return pattern_body(gain, directions(), quantity, file, span, title=title, view=view, renderer=renderer)
+
+
+def pattern_body(
+    gain: Pattern,
+    ball: TriangleMesh,
+    quantity: str,
+    file: str | os.PathLike[str] | None,
+    span: float,
+    unit: str = "isotropic",
+    **options: Any,
+) -> Figure:
+    """The picture of `radiation_body` over the directions to the vertices of a ball, or of a part of it, with decibels
+    re 1 unit; options as for `surface`."""
     if not 0 < span < np.inf:
         raise ValueError(f"span must be positive, in dB, got {span!r}")
-    ball = sphere(1.0, 0.05)
     x, y, z = ball.vertices.T
     values = np.maximum(np.asarray(gain(np.arctan2(np.hypot(x, y), z), np.arctan2(y, x)), dtype=float), 0.0)
     if not 0 < values.max() < np.inf:
@@ -75,10 +97,17 @@ def radiation_body(
     level = 10 * np.log10(np.maximum(values, values.max() * 10 ** (-span / 10)))
     radius = np.maximum((level - top + span) / span, 0.01)  # a body of no thickness has no normals
     body = TriangleMesh(radius[:, None] * ball.vertices, ball.triangles)
-    shown = Function(P1(body), np.sqrt(values), quantity, "isotropic")
-    return surface(
-        shown, "db", file, title=title, limits=(top - span, top), view=view, renderer=renderer, scale_bar=False
-    )
+    shown = Function(P1(body), np.sqrt(values), quantity, unit)
+    return surface(shown, "db", file, limits=(top - span, top), scale_bar=False, **options)
+
+
+def directions(half_space: str = "") -> TriangleMesh:
+    """A ball whose vertices are directions in all of space, or half of one for a half space such as "+z"."""
+    if not half_space:
+        return sphere(1.0, 0.05)
+    half, axis = hemisphere(1.0, 0.05), "xyz".index(half_space[1])
+    x = half.vertices if half_space[0] == "+" else half.vertices * [1, -1, -1]
+    return TriangleMesh(np.roll(x, axis - 2, axis=1), half.triangles)
 
 
 def _directions(angles: NDArray[np.float64], plane: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -113,17 +113,46 @@ def field_slice(
     percentile where a few points near an edge stand out. incident: the direction (3,) along which the incident wave
     travels; an arrow in the corner shows it. length: the unit of points.
     """
+    points, field, hidden = visible(points, values, mesh, blank)
+    drawn = usual(show(np.where(hidden, np.nan, field), quantity, name, unit, limits), quantity, limits)
+    figure = drawn_slice(points, drawn, hidden, mesh, blank, length)
+    figure.axes[0].set_title(title, loc="left", pad=8)
+    if incident is not None:
+        along = np.asarray(incident, dtype=float) / np.linalg.norm(incident)
+        across, up = _plane(points)[1:3]
+        top = figure.axes[0].get_position().y1 * figure.get_figheight()
+        corner, flat = (0.65 + 0.56, top - 0.34), (float(along @ across), float(along @ up))
+        direction_arrow(figure, corner, flat, "incident wave", boxed=True)
+    return figure
+
+
+def visible(
+    points: ArrayLike, values: ArrayLike, mesh: "TriangleMesh | None", blank: str
+) -> tuple[NDArray[np.float64], NDArray, NDArray[np.bool_]]:
+    """Points (rows, columns, 3) and values (rows, columns) of a slice, and which points lie on the side of a closed
+    mesh that is left blank; ValueError for other shapes and sides."""
     points, field = checked_slice(np.asarray(points, dtype=float), np.asarray(values))
     if blank not in ("inside", "outside", "none"):
         raise ValueError(f"blank={blank!r}: choose 'inside', 'outside' or 'none'")
-    # points on the side of a closed mesh that is left blank
-    hides = mesh is not None and mesh.is_closed and blank != "none"
-    hidden = inside(mesh, points) == (blank == "inside") if mesh is not None and hides else np.zeros(field.shape, bool)
-    drawn = usual(show(np.where(hidden, np.nan, field), quantity, name, unit, limits), quantity, limits)
+    if mesh is None or not mesh.is_closed or blank == "none":
+        return points, field, np.zeros(field.shape, bool)
+    return points, field, inside(mesh, points) == (blank == "inside")
+
+
+def drawn_slice(
+    points: NDArray[np.float64],
+    drawn: Shown,
+    hidden: NDArray[np.bool_],
+    mesh: "TriangleMesh | None",
+    blank: str,
+    length: str = "m",
+) -> Figure:
+    """A figure of values (rows, columns) at the points of a slice with the outline of a mesh, of which one side, the
+    points `hidden`, is left blank; the other arguments as of `field_slice`."""
     # values, continued into the blank side so that interpolation has neighbours
     figure, image, extent = slice_image(points, drawn, np.where(hidden, continued(drawn.values), drawn.values), length)
     axes = image.axes
-    if mesh is not None and hides:
+    if mesh is not None and mesh.is_closed and blank != "none":
         # the blank side, at a finer resolution than the points
         cover = inside(mesh, _finer(points)) == (blank == "inside")
         stencil = np.where(cover[..., None], np.rint(255 * np.array(to_rgba(BLANK))), 0).astype(np.uint8)
@@ -131,13 +160,6 @@ def field_slice(
     if mesh is not None:
         lines = section(mesh, points) + [extent[0], extent[2]]
         axes.add_collection(LineCollection(list(lines), colors=INK, linewidths=1.1, capstyle="round"))
-    axes.set_title(title, loc="left", pad=8)
-    if incident is not None:
-        along = np.asarray(incident, dtype=float) / np.linalg.norm(incident)
-        across, up = _plane(points)[1:3]
-        top = axes.get_position().y1 * figure.get_figheight()
-        corner, flat = (0.65 + 0.56, top - 0.34), (float(along @ across), float(along @ up))
-        direction_arrow(figure, corner, flat, "incident wave", boxed=True)
     return figure
 
 
@@ -179,6 +201,13 @@ def slice_image(
     )  # fmt: skip
     axes.set(xlim=extent[:2], ylim=extent[2:], aspect="equal")
     return figure, image, extent
+
+
+def slice_sides(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Coordinates of the columns and of the rows of a slice along its sides, as its axes have them."""
+    offset, sides = _offset(points)
+    rows, columns = points.shape[:2]
+    return offset[0] + np.linspace(0, sides[0], columns), offset[1] + np.linspace(0, sides[1], rows)
 
 
 def _finer(points: NDArray[np.float64], factor: int = 5) -> NDArray[np.float64]:

@@ -68,7 +68,7 @@ def test_pressures_of_a_liquid_have_levels_re_1_micropascal():
     bands = cal.third_octaves(f, 0.5 * np.ones(60), "mean", bands=[100, 200], unit="Pa^2", reference=1e-12)
     assert np.allclose(bands.levels, 120 - 10 * np.log10(2))
     table = bands.to_xarray()
-    assert table.level.attrs["units"] == "dB re 1e-12 Pa^2" and table.band.values.tolist() == [100, 200]
+    assert table.level.attrs["units"] == "dB re 1 µPa" and table.band.values.tolist() == [100, 200]
     assert table.band.attrs["units"] == "Hz" and bands.to_pandas().shape[0] == 2
 
 

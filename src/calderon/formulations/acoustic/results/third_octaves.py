@@ -59,6 +59,13 @@ class ThirdOctaves(Described):
         """(n, ...) the levels in dB re `reference`."""
         return decibels(np.maximum(self.values, 0.0) / self.reference)
 
+    @property
+    def level_unit(self) -> str:
+        """The unit of levels, "dB re 1 pW" or "dB re 20 µPa"."""
+        named = {("W", 1e-12): "1 pW", ("Pa^2", 4e-10): "20 µPa", ("Pa^2", 1e-12): "1 µPa"}
+        known = (name for (unit, size), name in named.items() if unit == self.unit and np.isclose(size, self.reference))
+        return f"dB re {next(known, f'{self.reference:g} {self.unit}')}"
+
     @cached_property
     def a_weighting(self) -> NDArray[np.float64]:
         """(n,) the A-weighting at the centres in dB."""
@@ -85,12 +92,10 @@ class ThirdOctaves(Described):
         axes = (Axis("band", self.nominal, "Hz", "third-octave band"), *others)
         sides = zip(("lower_limit", "upper_limit"), self.limits.T, strict=True)
         places = tuple(Quantity(name, each, "Hz", along=("band",)) for name, each in sides)
-        level = f"dB re {self.reference:g} {self.unit}"
-        found = (
-            Quantity("power", self.values, self.unit, "power"), Quantity("level", self.levels, level, "level"),
-            Quantity("a_weighted_level", self.a_weighted_levels, f"{level}, A-weighted", "A-weighted level"),
-        )  # fmt: skip
-        return LabelledArrays(axes, found, places)
+        levels = {"level": self.levels, "a_weighted_level": self.a_weighted_levels}
+        found = [Quantity(name, each, self.level_unit, name.replace("_", " ")) for name, each in levels.items()]
+        found = [Quantity("power", self.values, self.unit, "power"), *found]
+        return LabelledArrays(axes, tuple(found), places)
 
     def to_xarray(self) -> Any:
         """`arrays` as an `xarray.Dataset`."""
