@@ -105,7 +105,7 @@ def test_bars_of_third_octaves_reach_their_levels_and_those_of_sums():
     assert names == ["100", "125", "160", "200", "250", "315", "400", "sum", "A"]
     assert axes.get_ylabel() == "sound power level (dB re 1 pW)"
     colors = {matplotlib.colors.to_hex(bar.get_facecolor()) for bar in axes.patches}
-    assert len(colors) == 2
+    assert len(colors) == 4  # two spectra, sums lighter
     weighted = plots.third_octaves(one, weighted=True).axes[0]
     assert [bar.get_y() + bar.get_height() for bar in weighted.patches][:-1] == pytest.approx(one.a_weighted_levels)
     assert "A-weighted" in weighted.get_ylabel()

@@ -156,7 +156,7 @@ def drawn_slice(
         # the blank side, at a finer resolution than the points
         cover = inside(mesh, _finer(points)) == (blank == "inside")
         stencil = np.where(cover[..., None], np.rint(255 * np.array(to_rgba(BLANK))), 0).astype(np.uint8)
-        axes.imshow(stencil, interpolation="nearest", origin="lower", extent=extent)
+        axes.imshow(stencil, interpolation="nearest", origin="lower", extent=extent, zorder=1)
     if mesh is not None:
         lines = section(mesh, points) + [extent[0], extent[2]]
         axes.add_collection(LineCollection(list(lines), colors=INK, linewidths=1.1, capstyle="round"))

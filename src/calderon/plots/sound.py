@@ -6,7 +6,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib.colors import to_rgba
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.plots.curves import Curves, cartesian, polar
 from calderon.plots.pattern import Pattern, directions, levels_on_planes, pattern_body
 from calderon.plots.quantity import Shown
-from calderon.plots.slices import drawn_slice, slice_sides, visible
+from calderon.plots.slices import continued, drawn_slice, slice_sides, visible
 from calderon.plots.style import CURVES, new_figure, picture, plain_axes
 from calderon.validation import one_of
 
@@ -137,8 +137,11 @@ def sound_levels(
     axes = figure.axes[0]
     x, y = slice_sides(points)
     between = np.arange(step * np.ceil(low / step), high + 0.5 * step, step)
-    lines = axes.contour(x, y, shown, between, colors="white", linewidths=0.6, linestyles="solid", alpha=0.8)
-    axes.clabel(lines, fmt="%g", fontsize=7)
+    filled = np.where(hidden, continued(shown), shown)  # up to the outline, under the blank side
+    lines = axes.contour(
+        x, y, filled, between, colors="white", linewidths=0.6, linestyles="solid", alpha=0.8, zorder=0.5
+    )
+    axes.clabel(lines, fmt="%g", fontsize=7, zorder=0.6)
     axes.set_title(title, loc="left", pad=8)
     return figure
 
@@ -244,7 +247,8 @@ def third_octaves(
     for number, (label, levels) in enumerate(heights.items()):
         offset = (number - (len(several) - 1) / 2) * width
         tops = np.clip(np.where(np.isfinite(levels), levels, low), low, None)
-        colors = [to_rgba(CURVES[number % len(CURVES)], 0.6 if each else 1.0) for each in sums]
+        color = np.array(to_rgb(CURVES[number % len(CURVES)]))
+        colors = [0.6 * color + 0.4 if each else color for each in sums]
         axes.bar(places + offset, tops - low, 0.94 * width, low, color=colors, label=label)
     axes.set(ylim=(low, high), xlim=(places[0] - 0.7, places[-1] + 0.7))
     axes.xaxis.set_major_locator(FixedLocator(list(places)))
