@@ -229,11 +229,24 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
         """Powers as numbers with units, which a sweep collects by frequency; with walls that do not give any, none."""
         if self.moving is None and self.released is None:
             return ()
-        return (
-            Quantity("sound_power", np.asarray(self.sound_power), "W", "sound power"),
-            Quantity("sound_power_level", np.asarray(self.sound_power_level), "dB re 1 pW", "sound power level"),
-            Quantity("absorbed_power", np.asarray(self.absorbed_power()), "W", "absorbed power"),
+        found = {
+            "sound_power": (self.sound_power, "W"),
+            "sound_power_level": (self.sound_power_level, "dB re 1 pW"),
+            "absorbed_power": (self.absorbed_power(), "W"),
+        }
+        if self._radiates_alone:
+            found |= {"radiated_power": (self.radiated_power, "W"), "power_error": (self.power_error, "1")}
+        return tuple(
+            Quantity(name, np.asarray(value), unit, name.replace("_", " ")) for name, (value, unit) in found.items()
         )
+
+    def arrays(self) -> LabelledArrays:
+        """`figures` as `data.LabelledArrays`, which have to_xarray(), to_pandas() and write_csv(path)."""
+        return LabelledArrays((), self.figures, attributes=self._attributes)
+
+    def to_xarray(self) -> Any:
+        """`arrays` as an `xarray.Dataset`."""
+        return self.arrays().to_xarray()
 
     @property
     def _inertia(self) -> complex:
