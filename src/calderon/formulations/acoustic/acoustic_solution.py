@@ -18,6 +18,7 @@ from calderon.formulations.saving.solution_file import SavedSolution
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
+from calderon.mesh.errors import warn_of_accuracy
 from calderon.potentials import Potential
 from calderon.quadrature.sphere import far_field_square
 from calderon.spaces import Function
@@ -29,6 +30,9 @@ from calderon.waves import Multipole, PlaneWave, PointSource, Superposition, Wav
 REACTIVE = 1e-2
 """Real over imaginary part of the power at the surface below which the far field gives the power: errors of the surface
 integral, which are some 1e-3 of its size, would be a tenth of it."""
+CANCELS = 1e-2
+"""Net flow through walls, over that in and out, below which it may be what facets leave over: with ten edges about a
+body the angle between them is 0.6, and a facet's area less than that of the body by up to a hundredth."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,13 +179,39 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
     def sound_power(self) -> float:
         """The time-averaged power in W that moving walls, and those where the pressure is given, give to the fluid.
 
-        Outside without other sources and loss, it is that of the far field, with what walls absorb, where the real part
-        of `complex_power` is below a hundredth of its imaginary part: bodies much smaller than the wavelength.
+        Without other sources and loss all of it is absorbed in a room, and that is the power. Outside it is what is
+        absorbed and that of the far field, where the real part of `complex_power` is below a hundredth of its imaginary
+        part: bodies much smaller than the wavelength. AccuracyWarning where that is of the little flow that velocities
+        of both signs leave over.
         """
+        if self._is_balanced and self.side == "interior":
+            return self.absorbed_power()
+        if self._is_reactive:
+            return self.absorbed_power() + self._radiated_alone
+        return self.complex_power.real
+
+    @property
+    def _is_reactive(self) -> bool:
+        """Whether the power at a surface is too small a part of what goes back and forth, and the far field has it."""
         found = self.complex_power
-        if self._radiates_alone and abs(found.real) < REACTIVE * abs(found.imag):
-            return self.radiated_power + self.absorbed_power()
-        return found.real
+        return self._radiates_alone and abs(found.real) < REACTIVE * abs(found.imag)
+
+    @property
+    def _radiated_alone(self) -> float:
+        """The power of the far field in W, with a warning where it is of a flow that nearly cancels."""
+        if self.moving is None or self.is_baffle:
+            return self.radiated_power
+        over: Any = self.moving.space
+        flows = over.load_vector(1.0) * self.moving.coefficients / abs(self._inertia)
+        net, total = abs(flows.sum()), float(np.abs(flows).sum())
+        monopole = self._whole_share * self.fluid.impedance * abs(self.wavenumber) ** 2 * net**2 / (8 * np.pi)
+        if monopole > 0.1 * self.radiated_power and net < CANCELS * total:
+            warn_of_accuracy(
+                f"the sound power is mostly that of a net flow of {net:.2g} m^3/s, and walls move {total:.2g} m^3/s in "
+                "and out: triangles may leave such a difference over; refine the mesh, or take the mean off the "
+                "velocity where nothing is pumped"
+            )
+        return self.radiated_power
 
     @property
     def sound_power_level(self) -> float:
@@ -190,8 +220,8 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
 
     @cached_property
     def radiated_power(self) -> float:
-        """The time-averaged power in W that goes away, int |F|^2 / (2 rho c); ValueError inside, and for fluids with
-        loss."""
+        """The time-averaged power in W that goes away, int |F|^2 / (2 rho c), without that of sources; ValueError
+        inside, and for fluids with loss."""
         return self._far_square / (2 * self.fluid.impedance)
 
     @property
@@ -254,9 +284,14 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
         return 1j * self.fluid.angular_frequency(self.wavenumber) * self.fluid.density
 
     @property
-    def _radiates_alone(self) -> bool:
+    def _is_balanced(self) -> bool:
         """Whether all power comes from walls, and goes away or into walls."""
-        return self.side == "exterior" and self.sources is None and np.imag(self.wavenumber) == 0
+        return self.sources is None and np.imag(self.wavenumber) == 0
+
+    @property
+    def _radiates_alone(self) -> bool:
+        """Whether all power comes from walls, and goes away or into walls, outside."""
+        return self.side == "exterior" and self._is_balanced
 
     @cached_property
     def _far_square(self) -> float:
@@ -265,8 +300,12 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
         if np.imag(self.wavenumber) != 0:
             raise ValueError("the power of a far field needs a fluid without loss (a real wavenumber)")
         corners = self.mesh.vertices[self.mesh.used_vertices]
-        share = 0.5 if self.half_space else 1.0
-        return share * far_field_square(self.far_field, corners, self.wavenumber)
+        return self._whole_share * far_field_square(self.far_field, corners, self.wavenumber)
+
+    @property
+    def _whole_share(self) -> float:
+        """The part of all directions that is no image in a plane that reflects."""
+        return 0.5 if self.half_space else 1.0
 
     @property
     def _share(self) -> float:
@@ -336,8 +375,16 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
         lines = [f"{self.side} sound at {self.frequency:.6g} Hz", str(self.info)]
         if self.moving is not None or self.released is not None:
             lines.append(f"sound power {self.sound_power:.4g} W, {self.sound_power_level:.1f} dB re 1 pW")
-            if self._radiates_alone:
+            if self._is_reactive:
+                part = abs(self.complex_power.real / self.complex_power.imag)
+                lines.append(
+                    f"by far field and absorption: at the surface it is {part:.1e} of what goes back and forth"
+                )
+            elif self._radiates_alone:
                 lines.append(f"powers by surface and by far field differ by {self.power_error:.1e}")
+            elif self._is_balanced and self.sound_power > 0:
+                difference = abs(self.complex_power.real / self.sound_power - 1)
+                lines.append(f"powers that walls give and that they absorb differ by {difference:.1e}")
         return "\n".join(lines)
 
 
