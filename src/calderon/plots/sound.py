@@ -224,7 +224,7 @@ def third_octaves(
     and, with file=, written.
 
     bands: what `calderon.third_octaves` gives for one spectrum, or several by label with the same bands. weighted:
-    whether the levels are A-weighted; without, the A-weighted sum stands beside the other one. Bars begin at the lower
+    whether the levels are A-weighted; without, the A-weighted sum follows the other one. Bars begin at the lower
     one of the limits, by default 10 dB or more below the least level.
     """
     several = bands if isinstance(bands, Mapping) else {"": bands}

@@ -51,9 +51,9 @@ def test_two_pistons_hear_each_other_alike(mirrors):
             cal.AcousticProblem(mesh, 1.5, fluid=AIR, conditions={**walls, tag: cal.Velocity(1.0)}, mirrors=mirrors)
             .solve(rtol=1e-8) for tag in (1, 3)
         )  # fmt: skip
-        for heard, moving in ((first, second.moving), (second, first.moving)):
+        for received, moving in ((first, second.moving), (second, first.moving)):
             works.append(
-                moving.coefficients @ (heard.surface.space.mass_matrix(moving.space) @ heard.surface.coefficients)
+                moving.coefficients @ (received.surface.space.mass_matrix(moving.space) @ received.surface.coefficients)
             )
         errors.append(abs(works[0] / works[1] - 1))
         sizes.append(mesh.mean_edge_length)

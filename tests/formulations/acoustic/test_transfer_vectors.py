@@ -24,7 +24,7 @@ def in_parts(mesh):
 
 
 def finely(solution, points):
-    """The field with a rule of degree 12 in place of the usual one, of degree 4."""
+    """The field with a rule of degree 12 instead of the usual one, of degree 4."""
     finer = (replace(each, quadrature=replace(each.quadrature, regular=12)) for each in solution.layers)
     return sum(each.evaluate(points) for each in finer)
 

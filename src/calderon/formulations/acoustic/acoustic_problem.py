@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.formulations.acoustic.acoustic_solution import AcousticSolution
 from calderon.formulations.acoustic.closed_rooms import error_of_constants, warn_of_small_room
 from calderon.formulations.acoustic.conditions.walls import ConditionedWall, Conditions, walls_of
 from calderon.formulations.acoustic.decomposed import parities_of, part_of_wave, silent, summed
 from calderon.formulations.acoustic.fluid import Fluid
 from calderon.formulations.acoustic.known_part import KnownPart
+from calderon.formulations.acoustic.results.acoustic_solution import AcousticSolution
 from calderon.formulations.acoustic.results.transfer_vectors import TransferVectors, transfer_vectors
 from calderon.formulations.acoustic.scattering import ROOT_ERROR, usual_coupling, yielding_on_a_plane
 from calderon.formulations.acoustic.sound_equation import SoundEquation

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.acoustic.acoustic_solution import AcousticSolution
 from calderon.formulations.acoustic.conditions.wall_conditions import SoundPressure, Velocity
 from calderon.formulations.acoustic.conditions.walls import Conditions
+from calderon.formulations.acoustic.results.acoustic_solution import AcousticSolution
 from calderon.formulations.mirrors import Mirrors
 from calderon.spaces import Function
 from calderon.waves import Wave

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from calderon.formulations.acoustic.acoustic_solution import AcousticSolution
+from calderon.formulations.acoustic.results.acoustic_solution import AcousticSolution
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
 from calderon.formulations.elastic.bonded import BondedSolids
 from calderon.formulations.elastic.results.solution import BondedSolution, ElasticInfo, ElasticSolution

@@ -1,1 +1,1 @@
-"""Results for acousticians beyond a single solution: transfer vectors, third octaves, weighting."""
+"""Results for acousticians: solutions, transfer vectors, beamwidths, third octaves, weighting."""

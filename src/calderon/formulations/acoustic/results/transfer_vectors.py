@@ -32,7 +32,7 @@ from calderon.waves import PointSource
 
 Complex = NDArray[np.complex128]
 DEGREE = 8
-"""Of the rule for integrals of the field of a point over triangles, by which 1e-7 of them is held one edge away."""
+"""Degree of the rule for integrals of the field of a point over triangles: 1e-7 of them one edge away."""
 
 
 @dataclass(frozen=True, eq=False)
