@@ -210,6 +210,9 @@ def sound_and_potentials() -> Iterator[tuple[Any, Methods]]:
         "radiation_impedance": {"tags": None}, "transfer": {"tag": 0, "points": ONE},
         "beamwidth": {"direction": Z, "toward": X, "drop": 3.0},
     }  # fmt: skip
+    yield moving.transfer_vectors(ONE, **options), {
+        **{name: {"conditions": cal.Velocity(1.0)} for name in ("pressure", "contributions")}, "transfer": {"tag": 0},
+    }  # fmt: skip
     yield cal.Fluid, {
         "air": {"celsius": 20.0, "pressure": 1e5}, "water": {"celsius": 20.0},
         "sea_water": {"celsius": 10.0, "salinity": 35.0, "depth": 100.0},

@@ -16,7 +16,7 @@ from calderon.data import Axis, LabelledArrays, Quantity
 from calderon.data.far_fields import decibels
 from calderon.formulations.acoustic.results.a_weighting import a_weighting
 from calderon.mesh.errors import warn_of_accuracy
-from calderon.validation import finite_numbers, one_of, positive_length, positive_numbers
+from calderon.validation import finite_numbers, one_of, positive_length, positive_numbers, unmasked
 from calderon.view import Described
 
 NOMINAL = (1.0, 1.25, 1.6, 2.0, 2.5, 3.15, 4.0, 5.0, 6.3, 8.0)
@@ -63,7 +63,11 @@ class ThirdOctaves(Described):
     def level_unit(self) -> str:
         """The unit of levels, "dB re 1 pW" or "dB re 20 µPa"."""
         named = {("W", 1e-12): "1 pW", ("Pa^2", 4e-10): "20 µPa", ("Pa^2", 1e-12): "1 µPa"}
-        known = (name for (unit, size), name in named.items() if unit == self.unit and np.isclose(size, self.reference))
+        known = (
+            name
+            for (unit, size), name in named.items()
+            if unit == self.unit and np.isclose(size, self.reference, atol=0)
+        )
         return f"dB re {next(known, f'{self.reference:g} {self.unit}')}"
 
     @cached_property
@@ -166,7 +170,7 @@ def _bands(f: NDArray[np.float64], kind: str, bands: Sequence[float] | None) -> 
     those that reach beyond."""
     first, last = (10 * np.log10(each / 1000) for each in (f[0], f[-1]))
     if bands is not None:
-        numbers = np.unique([_number_of(each) for each in np.ravel(bands)])
+        numbers = np.unique([_number_of(each) for each in unmasked(bands, "bands").ravel()])
     elif kind == "tones":
         numbers = np.arange(_holding(first), _holding(last) + 1)
     else:
@@ -218,7 +222,7 @@ def _number_of(nominal: float) -> int:
 def _sorted(frequencies: ArrayLike, powers: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Ascending frequencies (n,) and their powers (n, ...); ValueError for equal ones and for complex powers."""
     f = positive_numbers(frequencies, "frequencies", "third octaves need positive frequencies in Hz")
-    array = np.asarray(powers)
+    array = unmasked(powers, "powers")
     if array.ndim < 1 or len(array) != len(f):
         raise ValueError(f"powers of shape {array.shape} at {len(f)} frequencies: give one for each")
     flat = finite_numbers(array.ravel(), array.size, "powers", "one finite number for each frequency")

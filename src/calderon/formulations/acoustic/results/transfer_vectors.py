@@ -76,7 +76,8 @@ class TransferVectors(Described):
     def transfer(self, tag: Any) -> Complex:
         """The pressure (n,) in Pa s/m at the points over the velocity of a tag (number or name) that moves alone, with
         one velocity along nu."""
-        return self.pressure({tag: Velocity(1.0)})
+        numbers = self.equation.surface.part.tag_numbers(tag)
+        return self.pressure({tuple(map(int, numbers)): Velocity(1.0)})
 
     @property
     def by_triangle(self) -> Complex:
