@@ -54,7 +54,8 @@ class LabelledArrays(Described):
     def brief(self) -> str:
         """Quantities, and the lengths of the axes."""
         names = ", ".join(f"{each.name} [{each.unit}]" if each.unit else each.name for each in self.quantities)
-        return f"{names} by {', '.join(f'{len(each.values)} {each.name}' for each in self.axes)}"
+        by = ", ".join(f"{len(each.values)} {each.name}" for each in self.axes)
+        return f"{names} by {by}" if by else names
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """The values of a quantity; KeyError with the known names."""

@@ -109,6 +109,8 @@ def test_sound_is_read_back_to_the_last_bit_and_shown(solve, tmp_path):
     if solution.moving is not None:
         assert numbers.sound_power.attrs["units"] == "W" and float(numbers.sound_power) == solution.sound_power
         assert numbers.sound_power_level.attrs["units"] == "dB re 1 pW"
+        assert repr(solution.arrays()).startswith("LabelledArrays(sound_power [W], ")
+        assert " by " not in repr(solution.arrays())
 
 
 @pytest.mark.parametrize("solve", [even, odd, floor, sea, plate])
