@@ -64,11 +64,12 @@ M = TypeVar("M", bound=Mode)
 class SourceFree(ABC, Generic[M]):
     """The equation of the inside of a surface without sources, at complex wavenumbers.
 
-    mesh: the surface. unknowns: their number. speed: of the waves in m/s. absorbs: whether walls do. options: of
-    matrices, set before they are made.
+    mesh: the whole surface. images: of how many images in mirrors it consists, 1 without. unknowns: their number.
+    speed: of the waves in m/s. absorbs: whether walls do. options: of matrices, set before they are made.
     """
 
     mesh: TriangleMesh
+    images: int
     unknowns: int
     speed: float
     absorbs = False
@@ -88,13 +89,14 @@ class SourceFree(ABC, Generic[M]):
 
     @abstractmethod
     def expected(self, wavenumber: float) -> float:
-        """The number of modes up to a wavenumber by Weyl's law."""
+        """The number of modes of the whole up to a wavenumber by Weyl's law."""
 
     def modes(self, contour: Ellipse) -> list[M]:
         """The modes within a contour, without numbers that solve no equation, and resonances of the outside.
 
         AccuracyWarning where a mode does not solve its equation to ACCEPTED."""
-        columns = int(np.ceil(self.expected(contour.high))) + 10  # more than there are, with multiplicities
+        # more than there are, with multiplicities; of those of the whole each choice of even and odd has its share
+        columns = int(np.ceil(self.expected(contour.high) / self.images)) + 10
         found, vectors = eigenpairs(self._solved, self.unknowns, contour, columns)
         modes, worst = list[M](), 0.0
         if not len(found):

@@ -49,6 +49,31 @@ def test_a_rigid_box_has_its_modes_with_their_multiplicities():
     assert np.abs(along.surface.coefficients).max() == pytest.approx(1)
 
 
+@pytest.mark.parametrize(
+    "conditions",
+    [None, pytest.param({1: cal.Impedance.relative(5.0)}, marks=pytest.mark.variant)],
+    ids=["rigid", "lined"],
+)
+def test_even_and_odd_modes_of_half_a_room_are_those_of_the_room(conditions):
+    """Half of a box on one side of z = 0, with a wall at x = 1 that may absorb: its even and its odd modes together
+    are those of the whole, and their fields are even and odd."""
+    slab = cal.mesh.cuboid(SIZE * [1, 1, 0.5], 0.35)
+    slab = cal.TriangleMesh(slab.vertices - slab.bounds[0], slab.triangles[slab.centroids[:, 2] > slab.bounds[0, 2]])
+    part = cal.TriangleMesh(slab.vertices, slab.triangles, (slab.centroids[:, 0] > 1 - 1e-9).astype(int))
+    shared = {"fluid": AIR, "side": "interior", "conditions": conditions}
+    band, points = (2.5 * HERTZ, 6.6 * HERTZ), np.array([[0.15, 0.2, 0.1], [0.7, 0.5, 0.2]])
+    families, found = dict[str, list](), []
+    for parity, sign in (("even", 1), ("odd", -1)):
+        families[parity] = cal.resonances(cal.AcousticProblem(part, 3.0, mirrors={"z": parity}, **shared), *band)
+        for mode in families[parity]:
+            there = mode.field(points)
+            assert np.abs(mode.field(points * [1, 1, -1]) - sign * there).max() < 1e-9 * np.abs(there).max()
+            found.append(mode.wavenumber)
+    assert [len(each) for each in families.values()] == [4, 1]  # the odd one is cos(2 pi z) as seen from a corner
+    together = wavenumbers(cal.resonances(cal.AcousticProblem(part.mirrored("z"), 3.0, **shared), *band))
+    assert np.abs(np.sort_complex(found) - np.sort_complex(together)).max() < 1e-6
+
+
 @pytest.mark.variant
 def test_modes_of_a_rigid_box_to_a_thousandth():
     checked(0.1, 8.0, 1e-3, 1e-3)

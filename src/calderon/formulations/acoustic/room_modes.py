@@ -41,7 +41,8 @@ class SilentRoom(SourceFree[RoomMode]):
             raise ValueError(
                 "resonances are those of rooms, side='interior': outside sound goes away, and the equation has none"
             )
-        self.mesh, self.unknowns, self.speed = problem.mesh, problem.unknowns, problem.fluid.speed_of_sound
+        self.mesh, self.images = problem.surface.whole, len(problem.surface.parities)
+        self.unknowns, self.speed = problem.unknowns, problem.fluid.speed_of_sound
         self.absorbs = problem.equation.reaction is not None
         k, thin = complex(problem.wavenumber), problem.system.thin
         self._given, self._fluid = problem.equation, replace(problem.fluid, loss=k.imag / k.real)
@@ -50,7 +51,7 @@ class SilentRoom(SourceFree[RoomMode]):
     def system(self, wavenumber: complex) -> LinearSystem:
         found, thin = self._equation(wavenumber), self._thin
         text = "(I/2 + K) p + V r = 0"
-        return LinearSystem(text, found.operator(), found.spaces, None if thin is None else (lambda: thin))
+        return LinearSystem(text, found.operator(), found.unknowns, None if thin is None else (lambda: thin))
 
     def mode(self, wavenumber: complex, coefficients: NDArray[Any]) -> RoomMode:
         """The mode of a null vector (n,), its largest pressure 1, or r where no pressure is unknown."""

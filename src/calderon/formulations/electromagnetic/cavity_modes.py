@@ -12,7 +12,7 @@ from calderon.formulations.electromagnetic.radiating_currents import RadiatingCu
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.source_free import Mode, SourceFree
 from calderon.greens import Helmholtz
-from calderon.operators import electric_field
+from calderon.operators import electric_field, transformed
 from calderon.spaces import VectorFunction
 
 
@@ -41,18 +41,19 @@ class EmptyCavity(SourceFree[CavityMode]):
     any formulation; ValueError for an open surface."""
 
     def __init__(self, problem: PECScattering) -> None:
-        if not problem.mesh.is_closed:
+        self.mesh, self.images = problem.surface.whole, len(problem.surface.parities)
+        if not self.mesh.is_closed:
             raise ValueError("resonances are those of cavities, and the surface is open: close it")
-        self.mesh, self.speed, self._space = problem.mesh, SPEED_OF_LIGHT, problem.function_space
-        self.unknowns = problem.function_space.dimension
+        self.speed, self._functions, self.unknowns = SPEED_OF_LIGHT, problem.functions, problem.functions.dimension
 
     def system(self, wavenumber: complex) -> LinearSystem:
-        operator = electric_field(Helmholtz.continued(wavenumber), self._space)
-        return LinearSystem("electric field T J = 0", operator, (self._space,))
+        functions = self._functions
+        rows = electric_field(Helmholtz.continued(wavenumber), functions.space, functions.part)
+        return LinearSystem("electric field T J = 0", transformed(rows, right=functions.images), (functions,))
 
     def mode(self, wavenumber: complex, coefficients: NDArray[Any]) -> CavityMode:
-        largest = coefficients[np.abs(coefficients).argmax()]
-        current = VectorFunction(self._space, coefficients / largest, "surface current", "A/m")
+        whole = self._functions.extended(coefficients / coefficients[np.abs(coefficients).argmax()])
+        current = VectorFunction(self._functions.space, whole, "surface current", "A/m")
         fields = RadiatingCurrents(wavenumber.real, VACUUM_IMPEDANCE, (current,))  # nothing decays: Im k is an error
         return CavityMode(wavenumber, wavenumber * self.speed / (2 * np.pi), current, fields)
 
