@@ -82,12 +82,7 @@ class Problem(Described, ABC, Generic[Solution]):
         """Solve for several waves or data at once: one matrix, products for all together; options as in `solve`. Where
         products of a faster method do not hold the tolerance, "auto" takes an H-matrix, unless preconditioner="near" is
         given: an H-matrix has no such preconditioner."""
-        if not hasattr(data, "__len__") or isinstance(data, str):
-            raise TypeError(
-                f"solve_all accepts a list of waves or boundary data, got {type(data).__name__}: solve accepts one"
-            )
-        if len(data) == 0:
-            raise ValueError("solve_all needs at least one wave or boundary datum")
+        require_several(data)
         chosen, given = self._options(options), options.get("preconditioner")
         try:
             return self._solve([*data], chosen)
@@ -210,6 +205,16 @@ class Problem(Described, ABC, Generic[Solution]):
     def __str__(self) -> str:
         unknowns = f"{self.unknowns} unknowns {self._discretisation}"
         return "\n  ".join([self.title, self.system.equation, unknowns, *self._details])
+
+
+def require_several(data: Any) -> None:
+    """TypeError for data of `solve_all` that are no list, ValueError for an empty one."""
+    if not hasattr(data, "__len__") or isinstance(data, str):
+        raise TypeError(
+            f"solve_all accepts a list of waves or boundary data, got {type(data).__name__}: solve accepts one"
+        )
+    if len(data) == 0:
+        raise ValueError("solve_all needs at least one wave or boundary datum")
 
 
 class Equation(Problem[tuple[NDArray[Any], SolutionInfo]]):

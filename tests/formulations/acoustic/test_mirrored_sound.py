@@ -198,9 +198,31 @@ def test_any_source_is_split_into_even_and_odd_ones():
     two = cal.AcousticProblem(part.mirrored("xz"), K, **shared)
     assert_equal(one.solve(sources, decompose=True, rtol=1e-11), two.solve(sources, rtol=1e-11), one)
     even = sources + sources.mirrored("x") + (sources + sources.mirrored("x")).mirrored("z")
-    assert_equal(one.solve(even, decompose=True, rtol=1e-11), two.solve(even, rtol=1e-11), one)
+    found = one.solve_all([even, None, sources], decompose=True, rtol=1e-11)
+    for a, b in zip(found, two.solve_all([even, None, sources], rtol=1e-11), strict=True):
+        assert_equal(a, b, one)
+        assert len(a.layers) == len(b.layers) == 3
     with pytest.raises(ValueError, match="planes of symmetry"):
         two.solve(sources, decompose=True)
+    with pytest.raises(TypeError, match="solve accepts one"):
+        one.solve_all(sources, decompose=True)
+
+
+def test_sources_of_one_parity_are_decomposed_without_the_others(half):
+    """A wave that is odd alone, and silence, which sounds like nothing; a sweep decomposes, too."""
+    rigid = cal.AcousticProblem(half, K, fluid=AIR, mirrors={"z": "even"})
+    wave = cal.PlaneWave([0.3, 0, -1.0])
+    odd = wave + -1.0 * wave.mirrored("z")
+    whole = cal.AcousticProblem(half.mirrored("z"), K, fluid=AIR)
+    assert_equal(rigid.solve(odd, decompose=True, rtol=1e-11), whole.solve(odd, rtol=1e-11), rigid)
+    silence = rigid.solve(0.0 * wave, decompose=True)
+    assert not silence.surface.coefficients.any()
+    with pytest.raises(ValueError, match="nothing sounds"):
+        rigid.solve(None, decompose=True)
+    hertz, given = [60.0, 70.0], {"points": POINTS, "rtol": 1e-9}
+    by_parts, at_once = rigid.sweep(hertz, wave, decompose=True, **given), whole.sweep(hertz, wave, **given)
+    assert np.abs(by_parts.values - at_once.values).max() < 1e-7 * np.abs(at_once.values).max()
+    assert rigid.sweep(hertz, wave, decompose=True)[1].field(POINTS) == pytest.approx(by_parts.values[1], rel=1e-4)
 
 
 @pytest.mark.parametrize("ka", [0.5, 2.0, 6.0])

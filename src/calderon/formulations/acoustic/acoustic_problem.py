@@ -1,7 +1,7 @@
 """Sound that bodies make, outside of them or in a room: walls that move, absorb, or have a given pressure."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Self, Unpack
@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.acoustic.closed_rooms import error_of_constants, warn_of_small_room
 from calderon.formulations.acoustic.conditions.walls import ConditionedWall, Conditions, walls_of
-from calderon.formulations.acoustic.decomposed import parities_of, part_of_wave, silent, summed
+from calderon.formulations.acoustic.decomposed import parities_of, silent, solved_by_parity
 from calderon.formulations.acoustic.fluid import Fluid
 from calderon.formulations.acoustic.known_part import KnownPart
 from calderon.formulations.acoustic.results.acoustic_solution import AcousticSolution
@@ -35,7 +35,7 @@ from calderon.formulations.linear_system import LinearSystem, block_diagonal
 from calderon.formulations.mirrors import MirroredSurface, Mirrors
 from calderon.formulations.options import PlanChoices, SolveChoices, SolveOptions, checked_choices, named_options
 from calderon.formulations.preconditioners import Preconditioner
-from calderon.formulations.problem import Problem
+from calderon.formulations.problem import Problem, require_several
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.sweep import Sweep, sweep_of, values_of
 from calderon.formulations.swept_values import Measured, SweptValues
@@ -168,15 +168,20 @@ class AcousticProblem(Problem[AcousticSolution]):
         decompose: whether to split sources that are neither even nor odd in the mirrors into parts that are, each of
         which has a matrix on the part of the surface; walls move as `mirrors` say.
         """
+        return self.solve_all([sources], decompose, **options)[0]
+
+    @named_options
+    def solve_all(
+        self, data: Sequence[Wave | None], decompose: bool = False, **options: Unpack[SolveChoices]
+    ) -> list[AcousticSolution]:
+        """Solve for several waves, or None, at once: one matrix, with `decompose` one for each choice of even and odd;
+        arguments as in `solve`."""
         if not truth(decompose, "decompose"):
-            return self.solve_all([sources], **options)[0]
-        wave = incident_wave(sources, self.wavenumber, type(self).__name__)
-        points, solved = self._loads.points, list[AcousticSolution]()
-        for each in self._decomposed:
-            part = part_of_wave(wave, each.mirrors, points)  # type: ignore[arg-type]
-            if part is not None or each.equation.known() is not None:
-                solved.append(each.solve(part, **options))
-        return summed(solved, wave)
+            return super().solve_all(data, **options)
+        require_several(data)
+        name = type(self).__name__
+        waves = [None if each is None else incident_wave(each, self.wavenumber, name) for each in data]
+        return solved_by_parity(self._decomposed, waves, self._loads.points, **options)
 
     @cached_property
     def _decomposed(self) -> list[Self]:
@@ -195,10 +200,11 @@ class AcousticProblem(Problem[AcousticSolution]):
         quantities: Callable[[AcousticSolution], ArrayLike] | None = None,
         interpolate: float | None = None,
         sweep_file: str | os.PathLike[str] | None = None,
+        decompose: bool = False,
         **options: Unpack[SolveChoices],
     ) -> Sweep | SweptValues:
         """The problem at frequencies in Hz: a sequence of solutions with data by frequency. sources: as in `solve`,
-        they get the wavenumbers. Options as in `solve`.
+        they get the wavenumbers; decompose and options as there.
 
         points: (n, 3), or quantities: f(solution), an array of numbers. Then only the pressures there, or these
         numbers, are kept, as `SweptValues`. interpolate: with either, the accepted error, such as 1e-3, of rational
@@ -210,10 +216,11 @@ class AcousticProblem(Problem[AcousticSolution]):
             sweep.values, sweep.solves
         """
         speed = self.fluid.speed_of_sound
+        given: Any = {**options, "decompose": True} if truth(decompose, "decompose") else options
         if points is None and quantities is None and interpolate is None and sweep_file is None:
-            return sweep_of(self, frequencies, sources, speed, **options)
+            return sweep_of(self, frequencies, sources, speed, **given)
         measured = Measured.of(points, quantities, "pressure", "Pa")
-        return values_of(self, frequencies, sources, speed, measured, interpolate, sweep_file, **options)
+        return values_of(self, frequencies, sources, speed, measured, interpolate, sweep_file, **given)
 
     @named_options
     def transfer_vectors(self, points: ArrayLike, **options: Unpack[SolveChoices]) -> TransferVectors:

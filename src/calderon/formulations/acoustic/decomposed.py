@@ -4,7 +4,7 @@ With p planes a wave is the sum of 2^p waves, one for each choice of even or odd
 body answers each with sound of the same kind: 2^p problems on the part instead of one on the whole.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from calderon.formulations.acoustic.conditions.wall_conditions import SoundPressure, Velocity
 from calderon.formulations.acoustic.conditions.walls import Conditions
 from calderon.formulations.acoustic.results.acoustic_solution import AcousticSolution
+from calderon.formulations.acoustic.sound_equation import SoundEquation
 from calderon.formulations.mirrors import Mirrors
-from calderon.spaces import Function
 from calderon.waves import Wave
 
 ROUNDING = 1e-12
@@ -52,18 +52,37 @@ def silent(conditions: Conditions) -> Conditions:
     return SoundPressure(0.0) if isinstance(conditions, SoundPressure) else conditions
 
 
-def summed(solutions: list[AcousticSolution], sources: Wave) -> AcousticSolution:
+def solved_by_parity(
+    problems: Sequence[Any], waves: Sequence[Wave | None], points: NDArray[np.float64], **options: Any
+) -> list[AcousticSolution]:
+    """The solutions for waves, or for the walls alone where None is given, as sums of even and odd sounds.
+
+    problems: by all choices of even and odd, the first with the walls that move. points (n, 3): on the whole surface.
+    options: of `Problem.solve_all`. Parts in which nothing sounds are not solved.
+    """
+    found: list[list[AcousticSolution]] = [[] for _ in waves]
+    for problem in problems:
+        parts = [None if wave is None else part_of_wave(wave, problem.mirrors, points) for wave in waves]
+        moves = problem.equation.known() is not None
+        sounding = [number for number, part in enumerate(parts) if moves or part is not None]
+        if sounding:
+            solutions = problem.solve_all([parts[number] for number in sounding], **options)
+            for number, solution in zip(sounding, solutions, strict=True):
+                found[number].append(solution)
+    for number, wave in enumerate(waves):  # silence, or nothing that sounds, which is refused
+        found[number] = found[number] or [problems[0].solve(wave, **options)]
+    return [_summed(problems[0].equation, each, wave) for each, wave in zip(found, waves, strict=True)]
+
+
+def _summed(equation: SoundEquation, solutions: list[AcousticSolution], sources: Wave | None) -> AcousticSolution:
     """The sum of solutions on one whole surface, the first of which has the walls that move, with the record of the one
-    with the largest residual. sources: all of them."""
-    first = solutions[0]
+    with the largest residual. equation: of one of them. sources: all of them, None without any."""
 
-    def total(name: str) -> Function | None:
+    def total(name: str) -> Any:
         parts = [each for each in (getattr(one, name) for one in solutions) if each is not None]
-        if not parts:
-            return None
-        return replace(parts[0], coefficients=np.sum([each.coefficients for each in parts], axis=0))
+        return replace(parts[0], coefficients=np.sum([each.coefficients for each in parts], axis=0)) if parts else None
 
-    fields: dict[str, Any] = {name: total(name) for name in ("surface", "yielding", "released")}
-    layers = tuple(layer for one in solutions for layer in one.layers)
+    fields = {name: total(name) for name in ("surface", "moving", "yielding", "released")}
+    layers = equation.layers(fields["surface"], fields["moving"], fields["yielding"], fields["released"])
     worst = max(solutions, key=lambda one: one.info.residual).info
-    return replace(first, **fields, layers=layers, sources=sources, info=worst)
+    return replace(solutions[0], **fields, layers=layers, sources=sources, info=worst)
