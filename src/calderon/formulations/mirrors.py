@@ -1,6 +1,6 @@
 """Problems on one side of mirrors: what is given and found on a part of a surface, and on the whole with its images."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.triangles import MirroredMesh
 from calderon.spaces.element import Element
 from calderon.spaces.mirror_images import MirroredFunctions, exchanged
+from calderon.spaces.space import called
 from calderon.validation import describe, one_of, truth
 
 SYMMETRIC = 1e-6
@@ -42,6 +43,18 @@ class HalfSpace:
 class Baffle:
     """A rigid plane in which all of a mesh lies, as a piston in a wall does: x = 0, y = 0 or z = 0. The fluid is on the
     side that its normals point to."""
+
+
+HALF_SPACES = ("", "+x", "-x", "+y", "-y", "+z", "-z")
+"""Names of halves of space: "+z" for z > 0 and so on; "" is all of it."""
+
+
+def lies_in(half_space: str, points: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(n,) whether points (n, 3) lie in a half of space or in its plane."""
+    if not half_space:
+        return np.ones(len(points), bool)
+    side = 1 if half_space[0] == "+" else -1
+    return np.asarray(side * points[:, "xyz".index(half_space[1])] >= 0)
 
 
 Mirrors = Mapping[str, Literal["even", "odd"]] | HalfSpace | Baffle | None
@@ -134,6 +147,20 @@ class MirroredSurface:
         parities = np.ones_like(self.parities) if scalar else self.parities
         images = zip(parities, self.mirrored.odd, strict=True)
         return np.concatenate([parity * (values[:, order] if odd else values) for parity, odd in images])
+
+    def even(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function f(x) or f(x, n) on the part as one of points and normals (n, 3) of the whole, even in all
+        mirrors."""
+        if self.mirrored is None:
+            return function
+        low, high = self.part.bounds
+        side = np.array([(low + high)[i] if each in self.mirrored.planes else 0.0 for i, each in enumerate("xyz")])
+
+        def of_whole(x: NDArray[np.float64], n: NDArray[np.float64]) -> Any:
+            image = x * side < 0
+            return called(function, np.where(image, -x, x), np.where(image, -n, n))
+
+        return of_whole
 
     def require_planes(self, problem: str) -> None:
         """ValueError for a half space or a baffle, in problems that have planes of symmetry alone."""

@@ -94,6 +94,12 @@ class FluidTransmission(ScatteringProblem):
         return inside(k, speed) if tags is None else {tag: inside(_of(k, tag), _of(speed, tag)) for tag in tags}
 
     def _check_fields(self) -> None:
+        if self.mirrors:
+            raise ValueError(
+                "FluidTransmission has no mirrors: solve on the whole, mesh.mirrored(plane), which takes any wave. "
+                "Bodies that are rigid, soft or absorb have them: SoundHardScattering, SoundSoftScattering, "
+                "ImpedanceScattering"
+            )
         object.__setattr__(self, "interior_wavenumber", self._wavenumbers_inside())
         if self.rigid_tags and len(self.rigid_tags) < len(np.unique(self.mesh.tags)):
             warn_thin(self.mesh.restricted(self.rigid_tags))

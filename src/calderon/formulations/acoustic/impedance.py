@@ -1,6 +1,6 @@
 """A body with a surface impedance: du/dn + ik b u = 0."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from calderon.formulations.acoustic.scattering import yielding_on_a_plane
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
 from calderon.formulations.acoustic.sound_hard import SoundHardScattering
 from calderon.formulations.acoustic.surface_values import SurfaceValues, values_at_nodes
+from calderon.formulations.checks import space_named
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.onsurface import SurfaceOperator
@@ -61,11 +62,19 @@ class ImpedanceScattering(SoundHardScattering):
 
     @cached_property
     def b(self) -> complex | NDArray[np.complex128]:
-        """The admittance rho c / Z: one number, or its values (unknowns,) at the nodes."""
-        if self.admittance is not None:
-            return values_at_nodes(self.admittance, self.function_space, "admittance")
-        assert self.impedance is not None
-        return values_at_nodes(self.impedance, self.function_space, "impedance", _reciprocal, infinite=True)
+        """The admittance rho c / Z: one number, or its values (dimension,) at the nodes of the whole."""
+        name, transform = ("admittance", _itself) if self.impedance is None else ("impedance", _reciprocal)
+        given: Any = self.admittance if self.impedance is None else self.impedance
+        infinite, whole = self.impedance is not None, self.function_space
+        if callable(given):
+            return values_at_nodes(self.surface.even(given), whole, name, transform, infinite)
+        part = space_named(self.space, self.spaces, self.surface.part)
+        values = values_at_nodes(given, part, name, transform, infinite)
+        if isinstance(values, complex):
+            return values
+        found = np.empty(whole.dimension, complex)
+        found[whole.dofs] = self.surface.extended(values[part.dofs], part.element, scalar=True)
+        return found
 
     @property
     def _slope(self) -> complex | NDArray[np.complex128]:
@@ -76,20 +85,20 @@ class ImpedanceScattering(SoundHardScattering):
         return yielding_on_a_plane(dtn, self.eta, self.wavenumber, complex(np.mean(self.b)))
 
     def _build_system(self) -> LinearSystem:
-        green, space, eta, slope = self.green, self.function_space, self.eta, self._slope
-        operator: BoundaryOperator = super()._build_system().operator
-        flux: BoundaryOperator = single_layer(green, space)
-        if eta != 0:
-            flux = flux + eta * adjoint_double_layer(green, space) + (0.5 * eta) * identity(space)
-        if isinstance(slope, np.ndarray):
-            operator = transformed(flux, right=sp.diags_array(slope)) + operator  # scaled where it stands: first
-        elif slope != 0:
-            operator = operator + slope * flux
         equation = (
             "Burton-Miller (I/2 - K + eta D) phi - ik (V + eta (I/2 + K')) (b phi) = u_inc + eta du_inc/dn, "
-            f"b = {_in_words(self.b)}, eta = {eta:.4g} m"
+            f"b = {_in_words(self.b)}, eta = {self.eta:.4g} m"
         )
-        return LinearSystem(equation, operator, (space,))
+        return replace(super()._build_system(), equation=equation)
+
+    def _rows(self) -> BoundaryOperator:
+        green, space, test, eta, slope = self.green, self.function_space, self.functions.part, self.eta, self._slope
+        flux: BoundaryOperator = single_layer(green, space, test)
+        if eta != 0:
+            flux = flux + eta * adjoint_double_layer(green, space, test) + (0.5 * eta) * identity(space, test)
+        if isinstance(slope, np.ndarray):
+            return transformed(flux, right=sp.diags_array(slope)) + super()._rows()  # scaled where it stands: first
+        return super()._rows() + slope * flux if slope != 0 else super()._rows()
 
     def _far_load(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
         return derivative - self._slope * value
@@ -105,9 +114,14 @@ class ImpedanceScattering(SoundHardScattering):
         return Function(self.function_space, self._slope * coefficients, label, "Pa/m")
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ScatteringSolution:
-        total, layers = self._potentials(coefficients)
-        derivative = self._derivative(coefficients)
-        return ScatteringSolution(data, self.wavenumber, info, total, layers, (), derivative, self.frequency)
+        return replace(
+            super()._solution(data, coefficients, info),
+            derivative=self._derivative(self.functions.extended(coefficients)),
+        )
+
+
+def _itself(admittance: Any) -> Any:
+    return admittance
 
 
 def _reciprocal(impedance: NDArray[np.complex128]) -> NDArray[np.complex128]:

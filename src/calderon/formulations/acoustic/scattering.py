@@ -20,10 +20,12 @@ from calderon.formulations.checks import (
     resolution,
     sources_on_side,
     space_named,
+    surface_mesh,
     warn_coarse,
     warn_thin,
     wavenumber_and_frequency,
 )
+from calderon.formulations.mirrors import MirroredSurface, Mirrors
 from calderon.formulations.monostatic import monostatic_sweep
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
 from calderon.formulations.problem import Problem
@@ -34,6 +36,7 @@ from calderon.mesh import TriangleMesh
 from calderon.onsurface import SurfaceOperator, osrc_dtn
 from calderon.potentials import Potential
 from calderon.spaces import Loads, Space
+from calderon.spaces.mirror_images import MirroredFunctions
 from calderon.validation import finite_complex, truth
 from calderon.waves import PlaneWave, Wave
 
@@ -44,6 +47,10 @@ class ScatteringProblem(Problem[ScatteringSolution]):
 
     mesh: in metres. wavenumber: k = omega / c in 1/m, Re k > 0, Im k > 0 for a medium with loss; or frequency= in Hz
     with speed_of_sound= in m/s. space: of the unknown on the surface, one of `spaces`.
+    mirrors: planes of coordinates in which the sound is "even" (as at a rigid plane) or "odd" (as at one that gives
+    way), {"z": "even"}; the mesh is then the part on one side of them, its boundary in them, waves are as even or odd,
+    and solutions are those of the whole, `mesh.mirrored("z")`. Or `HalfSpace("z", rigid=False)`, the surface of the sea
+    or a floor: waves have their reflections, and figures refer to the incident wave alone. Not for fluid bodies.
     Subclasses define their equation by `_build_system`, `_rhs` and `_far_load`, and their field by `_potentials`.
     """
 
@@ -52,18 +59,23 @@ class ScatteringProblem(Problem[ScatteringSolution]):
     space: Literal["P1", "P2", "P0", "DP1"] = field(default="P1", kw_only=True)
     frequency: float | None = field(default=None, kw_only=True)
     speed_of_sound: float | None = field(default=None, kw_only=True)
+    mirrors: Mirrors = field(default=None, kw_only=True)
 
     title: ClassVar[str]
     spaces: ClassVar[tuple[str, ...]] = ("P1", "P2")
     unknown: ClassVar[str | None] = "jumps"  # a key of checks.SHEET_ERROR; None: regular at edges
 
     def __post_init__(self) -> None:
-        closed_surface(self.mesh, type(self).__name__)
+        name = type(self).__name__
+        surface_mesh(self.mesh)
+        if self.surface.is_baffle:
+            raise ValueError(f"{name} has no Baffle: a piece of a wall is AcousticProblem(..., mirrors=Baffle())")
+        closed_surface(self.surface.whole, name)
         k, frequency = wavenumber_and_frequency(self.wavenumber, self.frequency, self.speed_of_sound)
         object.__setattr__(self, "wavenumber", k)
         object.__setattr__(self, "frequency", frequency)
         if self.unknown:
-            warn_thin(self.mesh, self.unknown)
+            warn_thin(self.surface.whole, self.unknown)
         self._check_fields()
         warn_coarse(*min(self._resolved, key=lambda each: elements_per_wavelength(*each)))
         _ = self.system  # an equation that cannot be built is refused here, not when it is solved
@@ -82,9 +94,19 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         return Helmholtz(self.wavenumber)
 
     @cached_property
+    def surface(self) -> MirroredSurface:
+        """The mesh, and the whole with its images in mirrors."""
+        return MirroredSurface.of(self.mesh, self.mirrors)
+
+    @cached_property
     def function_space(self) -> Space:
-        """The space of the unknown on the surface."""
-        return space_named(self.space, self.spaces, self.mesh)
+        """The space of the unknown on the whole surface."""
+        return space_named(self.space, self.spaces, self.surface.whole)
+
+    @cached_property
+    def functions(self) -> MirroredFunctions:
+        """The functions of the part, with their images."""
+        return self.surface.functions(self.function_space)
 
     @property
     def elements_per_wavelength(self) -> float:
@@ -143,11 +165,17 @@ class ScatteringProblem(Problem[ScatteringSolution]):
 
     def _echoes(self, directions: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Right-hand sides b and receivers l (n, m), F = l . x backward. A far field tests the densities with the plane
-        wave from the observer, which is the incident wave here, so that the integrals of the right-hand sides give it.
-        """
-        loads = [self._wave_loads(PlaneWave(-d, self.wavenumber)) for d in directions]
-        far = np.stack([self._far_load(*pair) for pair in loads], axis=1)
-        return np.stack([self._rhs(*pair) for pair in loads], axis=1), far / (4 * np.pi)
+        wave from the observer, which is the incident wave here, so that the integrals of the right-hand sides give it;
+        in a half space they have those of the reflected wave, too."""
+        if self.mirrors and not self.surface.half_space:
+            raise ValueError("a sonar sends waves that are not even or odd in mirrors: solve on mesh.mirrored(plane)")
+        waves, functions = [PlaneWave(-d, self.wavenumber) for d in directions], self.functions
+        loads = [self._wave_loads(wave) for wave in waves]
+        far = functions.summed(np.stack([self._far_load(*pair) for pair in loads], axis=1))
+        if self.surface.half_space:
+            loads = [self._wave_loads(self.surface.with_images(wave)) for wave in waves]
+        sides = np.stack([self._rhs(*pair) for pair in loads], axis=1)
+        return sides[functions.functions], far / (4 * np.pi)
 
     @cached_property
     def _loads(self) -> Loads:
@@ -160,19 +188,24 @@ class ScatteringProblem(Problem[ScatteringSolution]):
 
     def _checked(self, data: Any) -> Any:
         wave = incident_wave(data, self.wavenumber, type(self).__name__)
-        sources_on_side(wave, self.mesh)
-        return wave
+        sources_on_side(wave, self.surface.whole)
+        return self.surface.with_images(wave)
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
-        return self._rhs(*self._wave_loads(data))
+        tested = self._rhs(*self._wave_loads(data))
+        self.surface.require_symmetry(self.functions, tested, self.mirrors)
+        return np.asarray(tested[self.functions.functions])
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ScatteringSolution:
-        surface, layers = self._potentials(coefficients)
-        return ScatteringSolution(data, self.wavenumber, info, surface, layers, frequency=self.frequency)
+        surface, layers = self._potentials(self.functions.extended(coefficients))
+        return ScatteringSolution(
+            data, self.wavenumber, info, surface, layers, frequency=self.frequency, half_space=self.surface.half_space
+        )
 
     @abstractmethod
     def _rhs(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
-        """The right-hand side, from the integrals of u_inc and du_inc/dn against the test functions."""
+        """The right-hand side with the functions of the whole, from the integrals of u_inc and du_inc/dn against
+        them."""
 
     @abstractmethod
     def _far_load(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
@@ -180,7 +213,8 @@ class ScatteringProblem(Problem[ScatteringSolution]):
 
     @abstractmethod
     def _potentials(self, coefficients: NDArray[Any]) -> tuple[Any, tuple[Potential, ...]]:
-        """The unknown as a Function (the field on the surface), and the potentials whose sum is the scattered field."""
+        """The unknown as a Function (the field on the whole surface), and the potentials whose sum is the scattered
+        field, from the coefficients of the whole."""
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         if not options.preconditioned_by("osrc"):
@@ -270,4 +304,4 @@ class CombinedProblem(ScatteringProblem):
 
     def _osrc(self, precision: str) -> LinearOperator:
         dtn = osrc_dtn(self.function_space, self.wavenumber, error=ROOT_ERROR, precision=precision)
-        return self._on_a_plane(dtn).inverse().tested
+        return self.functions.inverse(self._on_a_plane(dtn).inverse().tested)

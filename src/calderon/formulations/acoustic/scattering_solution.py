@@ -11,6 +11,7 @@ from calderon.data import LabelledArrays, Quantity
 from calderon.data.far_fields import Directions
 from calderon.data.samples import SampledField
 from calderon.formulations.checks import reference_amplitude, wave_attributes, wavenumber_and_frequency
+from calderon.formulations.mirrors import HALF_SPACES, lies_in
 from calderon.formulations.saving.solution_file import SavedSolution
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Helmholtz
@@ -19,7 +20,7 @@ from calderon.mesh.errors import warn_of_accuracy
 from calderon.potentials import Potential
 from calderon.quadrature.sphere import far_field_square
 from calderon.spaces import Function
-from calderon.validation import of_any_shape, one_or_more_points, positive_length
+from calderon.validation import of_any_shape, one_of, one_or_more_points, positive_length
 from calderon.view import Described, Scene, Viewable
 from calderon.waves import Multipole, PlaneWave, PointSource, Superposition, Wave
 
@@ -34,7 +35,10 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
     layers: potentials whose sum is the scattered field outside. interior_layers: those of the field inside a penetrable
     body, () otherwise.
     derivative: du/dn on the outside of a penetrable or impedance surface, else None. frequency: in Hz, None where the
-    problem has a wavenumber alone. rigid: tags of the rigid bodies next to penetrable ones.
+    problem has a wavenumber alone. rigid: tags of the rigid bodies next to penetrable ones. half_space: "+z" where the
+    fluid ends at the plane z = 0 that reflects and lies above it, "-z" where it lies below, and so on; "" without a
+    plane. Then surface and layers have the image of the body, the incident wave its reflection, and powers are those on
+    this side of the plane.
 
     backend and precision of fields: where and how precisely potentials are computed, as for `Potential.evaluate`.
     """
@@ -48,6 +52,7 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
     derivative: Function | None = None
     frequency: float | None = None
     rigid: tuple[int, ...] = ()
+    half_space: str = ""
 
     saved_classes: ClassVar[Sequence[type]] = (PlaneWave, PointSource, Multipole, Superposition, Helmholtz, Potential)
 
@@ -119,7 +124,7 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
 
     def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
         if not self.interior_layers:
-            return ~self.mesh.contains(points)
+            return np.asarray(~self.mesh.contains(points) & lies_in(self.half_space, points))
         if not self.rigid:
             return np.ones(len(points), dtype=bool)
         return ~self.mesh.restricted(self.rigid).contains(points)
@@ -135,13 +140,18 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
         wavenumber_and_frequency(self.wavenumber, None, None)
         if self.frequency is not None:
             positive_length(self.frequency, "frequency")
+        one_of(self.half_space, HALF_SPACES, "half_space")
         if self.rigid:
             self.mesh.tag_numbers(self.rigid)
 
     @property
     def incident_amplitude(self) -> float:
-        """|u_inc| at the origin of coordinates, in Pa: the amplitude of a plane wave."""
-        return reference_amplitude(self.incident(np.zeros((1, 3))), "pressure", "target strength or cross-section")
+        """|u_inc| at the origin of coordinates, in Pa: the amplitude of a plane wave, in a half space without its
+        reflection."""
+        wave = self.incident
+        if self.half_space and isinstance(wave, Superposition):
+            wave = Superposition(wave.terms[: len(wave.terms) // 2])  # the others are reflections
+        return reference_amplitude(wave(np.zeros((1, 3))), "pressure", "target strength or cross-section")
 
     def scattering_cross_section(self) -> float:
         """Scattered power over incident intensity, int |F|^2 / |p_i|^2, in m^2."""
@@ -164,8 +174,14 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
         return self._absorption() / _twice_impedance(density, speed_of_sound)
 
     def _far_field_square(self) -> float:
-        """int |F|^2 over all directions."""
-        return far_field_square(self.far_field, self.mesh.vertices[self.mesh.used_vertices], self.wavenumber)
+        """int |F|^2 over all directions, those on this side of a plane."""
+        corners = self.mesh.vertices[self.mesh.used_vertices]
+        return self._share * far_field_square(self.far_field, corners, self.wavenumber)
+
+    @property
+    def _share(self) -> float:
+        """The part of surface and directions that is no image in a plane that reflects."""
+        return 0.5 if self.half_space else 1.0
 
     def _absorption(self) -> float:
         """- int Im(u* du/dn) / k over the surface."""
@@ -183,7 +199,7 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
         pressure = self.layers[0].density  # that of the double layer: 0 on surfaces within others
         mass = over.mass_matrix(pressure.space)
         flux = pressure.coefficients.conj() @ (mass @ self.derivative.coefficients)
-        return float(-flux.imag / np.real(self.wavenumber))
+        return float(-self._share * flux.imag / np.real(self.wavenumber))
 
     def scene(self) -> Scene:
         """The unknown of the equation, on the surface."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from calderon.formulations.acoustic.scattering import CombinedProblem, hard_on_a_plane
 from calderon.formulations.linear_system import LinearSystem
 from calderon.onsurface import SurfaceOperator
-from calderon.operators import double_layer, hypersingular, identity
+from calderon.operators import BoundaryOperator, double_layer, hypersingular, identity, transformed
 from calderon.potentials import Potential, double_layer_potential
 from calderon.spaces import Function
 
@@ -33,12 +33,15 @@ class SoundHardScattering(CombinedProblem):
         return hard_on_a_plane(dtn, self.eta)
 
     def _build_system(self) -> LinearSystem:
-        green, space, eta = self.green, self.function_space, self.eta
-        operator = 0.5 * identity(space) - double_layer(green, space)
-        if eta != 0:
-            operator = operator + eta * hypersingular(green, space)
-        equation = f"Burton-Miller (I/2 - K + eta D) phi = u_inc + eta du_inc/dn, eta = {eta:.4g} m"
-        return LinearSystem(equation, operator, (space,))
+        equation = f"Burton-Miller (I/2 - K + eta D) phi = u_inc + eta du_inc/dn, eta = {self.eta:.4g} m"
+        functions = self.functions
+        return LinearSystem(equation, transformed(self._rows(), right=functions.images), (functions,))
+
+    def _rows(self) -> BoundaryOperator:
+        """The operator of phi on the whole, tested with the functions of the part."""
+        green, space, test, eta = self.green, self.function_space, self.functions.part, self.eta
+        rows = 0.5 * identity(space, test) - double_layer(green, space, test)
+        return rows + eta * hypersingular(green, space, test) if eta != 0 else rows
 
     def _rhs(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
         return value + self.eta * derivative

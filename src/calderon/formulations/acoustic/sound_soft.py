@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from calderon.formulations.acoustic.scattering import CombinedProblem
 from calderon.formulations.linear_system import LinearSystem
 from calderon.onsurface import SurfaceOperator
-from calderon.operators import adjoint_double_layer, identity, single_layer
+from calderon.operators import BoundaryOperator, adjoint_double_layer, identity, single_layer, transformed
 from calderon.potentials import Potential, single_layer_potential
 from calderon.spaces import Function
 
@@ -35,7 +35,7 @@ class SoundSoftScattering(CombinedProblem):
 
     @property
     def _usual_coupling(self) -> complex:
-        low, high = self.mesh.bounds
+        low, high = self.surface.whole.bounds
         return max(float(np.real(self.wavenumber)), 1 / float((high - low).max()))
 
     @property
@@ -46,12 +46,14 @@ class SoundSoftScattering(CombinedProblem):
         return (dtn.inverse() * (1j * self.eta) + 1) * 0.5
 
     def _build_system(self) -> LinearSystem:
-        green, space, eta = self.green, self.function_space, self.eta
-        operator = 0.5 * identity(space) + adjoint_double_layer(green, space)
+        green, space, eta, functions = self.green, self.function_space, self.eta, self.functions
+        rows: BoundaryOperator = 0.5 * identity(space, functions.part) + adjoint_double_layer(
+            green, space, functions.part
+        )
         if eta != 0:
-            operator = operator - 1j * eta * single_layer(green, space)
+            rows = rows - 1j * eta * single_layer(green, space, functions.part)
         equation = f"combined field (I/2 + K' - i eta V) psi = du_inc/dn - i eta u_inc, eta = {eta:.4g} 1/m"
-        return LinearSystem(equation, operator, (space,))
+        return LinearSystem(equation, transformed(rows, right=functions.images), (functions,))
 
     def _rhs(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
         return derivative - 1j * self.eta * value

@@ -14,6 +14,7 @@ from calderon.data.samples import SampledField
 from calderon.formulations.acoustic.fluid import Fluid
 from calderon.formulations.acoustic.results.beamwidth import beamwidth
 from calderon.formulations.checks import wave_attributes, wavenumber_and_frequency
+from calderon.formulations.mirrors import HALF_SPACES, lies_in
 from calderon.formulations.saving.solution_file import SavedSolution
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Helmholtz
@@ -344,10 +345,7 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
 
     def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
         found = self.is_baffle or self.mesh.contains(points) == (self.side == "interior")
-        if self.half_space:
-            side = 1 if self.half_space[0] == "+" else -1
-            found = found & (side * points[:, "xyz".index(self.half_space[1])] >= 0)
-        return np.asarray(found)
+        return np.asarray(found & lies_in(self.half_space, points))
 
     def _fields_at(self, points: NDArray[np.float64]) -> list[Quantity]:
         return [Quantity("pressure", self.field(points), "Pa", "pressure")]
@@ -358,7 +356,7 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
 
     def _require_consistent(self) -> None:
         one_of(self.side, ("exterior", "interior"), "side")
-        one_of(self.half_space, ("", "+x", "-x", "+y", "-y", "+z", "-z"), "half_space")
+        one_of(self.half_space, HALF_SPACES, "half_space")
         positive_length(self.frequency, "frequency")
         wavenumber_and_frequency(self.wavenumber, None, None)
 
