@@ -12,6 +12,7 @@ import numpy as np
 
 import calderon as cal
 from calderon.formulations import HeadTransfer, SweptValues
+from calderon.formulations.electromagnetic.cavity_modes import EmptyCavity
 
 X, Y, Z = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
 POINTS, ONE = [[2.0, 0.1, 0.2], [0.0, 3.0, 0.0]], [[2.0, 0.1, 0.2]]
@@ -184,8 +185,9 @@ def sound_and_potentials() -> Iterator[tuple[Any, Methods]]:
         "solve": {"sources": None, "decompose": False, **options}, "transfer_vectors": {"points": ONE, **options},
         "sweep": {
             "frequencies": [50.0], "sources": None, "points": None, "quantities": None, "interpolate": None,
-            "sweep_file": None, **options,
+            "sweep_file": None, "decompose": False, **options,
         },
+        "solve_all": {"data": [None], "decompose": False, **options},
     }  # fmt: skip
     hertz = 10.0 * np.arange(1, 11)
     delay = np.exp(2j * np.pi * hertz * 5 / 210)
@@ -202,6 +204,10 @@ def sound_and_potentials() -> Iterator[tuple[Any, Methods]]:
     yield ear, {"impulse_response": {"rate": 1000.0, "delay": 0.04, "taper": 1.0}}
     room = cal.AcousticProblem(mesh, 1.0, fluid=cal.Fluid(1.2, 343.0), side="interior")
     yield cal.resonances(room, 80.0, 150.0)[0], {"field": {"points": ONE}}
+    cavity = EmptyCavity(cal.PECScattering(mesh, 1.0, formulation="efie"))
+    yield cavity.mode(2.7 + 0.0j, np.ones(cavity.unknowns, complex)), {
+        "electric": {"points": ONE}, "magnetic": {"points": ONE},
+    }  # fmt: skip
     radiated = moving.solve(**options)
     yield radiated, {
         **{name: near for name in ("field", "gradient", "velocity", "intensity", "spl")},

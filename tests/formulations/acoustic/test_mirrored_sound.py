@@ -165,6 +165,63 @@ def test_sweeps_share_the_whole_mesh(half):
     assert sweep[0].mesh is sweep[1].mesh is problem.surface.whole
 
 
+def test_a_body_may_stand_on_an_edge():
+    """A cube on one of its edges in the plane, where the whole has four triangles at an edge."""
+    s = np.sqrt(0.5)
+    cube = cal.mesh.cuboid([1.0, 1.0, 1.0], 0.5).rotated([[1, 0, 0], [0, s, -s], [0, s, s]])
+    cube = cube.translated([0, 0, -cube.bounds[0, 2]])
+    assert not cube.mirrored("z").is_manifold
+    shared = {"fluid": AIR, "conditions": cal.Velocity([0, 0, 1.0])}
+    one = cal.AcousticProblem(cube, K, mirrors={"z": "odd"}, **shared)
+    two = cal.AcousticProblem(cube.mirrored("z"), K, **shared)
+    assert_equal(one.solve(rtol=1e-11), two.solve(rtol=1e-11), one, 1e-7)  # 6 triangles a side: errors of the rules
+
+
+def test_the_plane_is_met_within_a_millionth_and_at_any_scale():
+    """Vertices next to the plane are moved into it; axes, parities and lengths may be exchanged and scaled."""
+    part, shared = part_of_ball("xz"), {"fluid": AIR, "conditions": cal.Velocity(1.0)}
+
+    def pressures(vertices, k, **mirrors):
+        mesh = cal.TriangleMesh(vertices, part.triangles)
+        return cal.AcousticProblem(mesh, k, mirrors=mirrors, **shared).solve(rtol=1e-11).surface.coefficients
+
+    exact = pressures(part.vertices, K, x="even", z="odd")
+    noise = np.where(part.vertices == 0, np.random.default_rng(0).uniform(-1e-7, 1e-7, part.vertices.shape), 0)
+    with pytest.warns(cal.MeshWarning, match="were moved into it"):
+        moved = pressures(part.vertices + noise, K, x="even", z="odd")
+    scaled, turned = pressures(1e3 * part.vertices, K / 1e3, x="even", z="odd"), part.vertices[:, [1, 2, 0]]
+    assert np.linalg.norm(scaled - exact) < 1e-7 * np.linalg.norm(exact)
+    assert np.linalg.norm(moved - exact) < 1e-6 * np.linalg.norm(exact)
+    assert np.linalg.norm(pressures(turned, K, z="even", y="odd")) == pytest.approx(np.linalg.norm(exact), rel=1e-7)
+
+
+@pytest.mark.variant
+@pytest.mark.filterwarnings("ignore:.*elements per wavelength")
+def test_resonances_of_the_inside_do_no_harm(half):
+    """A pulsating sphere at ka = pi by one half: -ik a / (1 - ik a), as by the whole."""
+    shared = {"fluid": AIR, "conditions": cal.Velocity(1.0)}
+    one = cal.AcousticProblem(half, np.pi, mirrors={"z": "even"}, **shared).solve(rtol=1e-10)
+    two = cal.AcousticProblem(half.mirrored("z"), np.pi, **shared).solve(rtol=1e-10)
+    exact = AIR.impedance * -1j * np.pi / (1 - 1j * np.pi)
+    assert np.linalg.norm(one.surface.coefficients - two.surface.coefficients) < 1e-8 * np.sqrt(
+        half.number_of_vertices
+    ) * abs(exact)
+    assert np.abs(one.surface.coefficients / exact - 1).max() < 0.05
+
+
+@pytest.mark.parametrize("rigid", [True, False])
+def test_sound_from_here_to_there_is_that_from_there_to_here(rigid):
+    """An absorbing ball below a floor, or the surface of the sea, within the error of the mesh."""
+    ball, places = (
+        cal.mesh.sphere(1.0, 0.45).translated([0.2, 0, -1.6]),
+        np.array([[3.0, 0.2, -0.7], [-2.0, 1.5, -2.0]]),
+    )
+    wall = cal.Impedance.relative(2.0 + 1.0j)
+    problem = cal.AcousticProblem(ball, K, fluid=AIR, conditions=wall, mirrors=cal.HalfSpace("z", rigid=rigid))
+    one, two = problem.solve_all([cal.PointSource(each) for each in places], rtol=1e-9)
+    assert one.field(places[1:])[0] == pytest.approx(two.field(places[:1])[0], rel=1e-4)
+
+
 def test_what_does_not_fit_a_mirror_is_refused(half):
     walls = {"fluid": AIR, "conditions": cal.Velocity(1.0)}
     with pytest.raises(ValueError, match="both sides of the mirror x"):

@@ -103,6 +103,17 @@ def test_resonances_of_a_room_that_absorbs_to_two_thousandths():
     assert all(np.abs(k / each - 1).min() < 2e-3 for each in exact), k
 
 
+@pytest.mark.parametrize(
+    "method, backend", [pytest.param("hmatrix", "numba", marks=pytest.mark.variant), ("dense", "opencl")]
+)
+def test_modes_by_h_matrices_and_devices_are_those_of_dense_matrices(method, backend):
+    """Waves that grow, too: half of the contour has Im k < 0."""
+    band = 2.5 * HERTZ, 5.0 * HERTZ
+    dense = wavenumbers(cal.resonances(room(0.35), *band))
+    found = wavenumbers(cal.resonances(room(0.35), *band, method=method, backend=backend))
+    assert found.shape == dense.shape == (2,) and np.abs(found - dense).max() < 1e-7
+
+
 def test_what_has_no_resonances_is_refused():
     mesh = box(0.5)
     outside = cal.AcousticProblem(mesh, 3.0, fluid=AIR)
