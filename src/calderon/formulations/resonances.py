@@ -30,9 +30,10 @@ def resonances(
 
     problem: an `AcousticProblem` with side="interior", whose walls may absorb, which makes frequencies complex; its
     wavenumber does not matter, velocities and pressures count as 0. Or a `PECScattering` with a closed surface, for the
-    vacuum inside. height: half the height over half the width of the ellipse in the plane of complex wavenumbers in
-    which they are sought, by default 0.2, and 0.5 where walls absorb. Options as in `solve`; "auto" is "dense" for as
-    many unknowns as there, above "hmatrix", and other methods are refused.
+    vacuum inside. With mirrors the modes are those that are as even or odd. height: half the height over half the width
+    of the ellipse in the plane of complex wavenumbers in which they are sought, by default 0.2, and 0.5 where walls
+    absorb. Options as in `solve`; "auto" is "dense" for as many unknowns as there, above "hmatrix", and other methods
+    are refused.
 
     Resonances of the outside, which the equations have as well, are left out. TypeError for other problems, ValueError
     for the outside, an open surface, bands that reach 0 Hz, meshes without two elements per wavelength, and tables of

@@ -15,7 +15,7 @@ from calderon.galerkin.special.touching_pairs import moment_kernel, moment_scrat
 from calderon.greens import Radial
 from calderon.integrands import Components, Integrand
 from calderon.mesh.geometry import FlatTriangles
-from calderon.pairs.classes import Pairs, TouchingPairs, near_pairs, touching_pairs
+from calderon.pairs.classes import Pairs, TouchingPairs, kept_with, near_pairs, touching_pairs
 from calderon.pairs.near import restrict, restriction
 from calderon.pairs.overlaps import refuse_overlaps
 from calderon.pairs.rules import Batch, Wanted, batch_of, close_batches, special_rules
@@ -92,7 +92,18 @@ class SpecialPart:
         return [each for each in batches if each.rules.size], special
 
     def _found(self) -> tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]]:
-        """Touching pairs, near pairs and the ratio of distance to size of these."""
+        """Touching pairs, near pairs and the ratio of distance to size of these; those of whole spaces on one mesh are
+        kept with it."""
+        sides = (self.test_space, self.test), (self.trial_space, self.trial)
+        whole = all(len(chosen.triangles) == len(space.triangles) for space, chosen in sides)
+        if not whole or self.test_space.mesh is not self.trial_space.mesh:
+            return self._searched()
+        numbers = [space.triangles[chosen.triangles].tobytes() for space, chosen in sides]
+        key = *numbers, self.half, self.quadrature.reach(self._coarse())
+        return kept_with(self.test_space.mesh, key, self._searched)
+
+    def _searched(self) -> tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]]:
+        """The pairs of `_found`, by a search."""
         spaces, chosen = (self.test_space, self.trial_space), (self.test.triangles, self.trial.triangles)
         ids = vertex_numbers(spaces[0], chosen[0], spaces[1], chosen[1])
         touching = touching_pairs(ids[0], ids[1], self.half)

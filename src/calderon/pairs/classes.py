@@ -1,12 +1,14 @@
 """Which pairs of triangles touch, which are near, and how near."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
+from calderon.backends.memory import array_bytes
 from calderon.pairs.grouping import arranged, grouped
 from calderon.pairs.search import (
     Cells,
@@ -28,6 +30,24 @@ GUESS = 24
 """Near pairs of a triangle for which there is room at first."""
 MOST_CELLS = 1_000_000
 """Cells along one direction."""
+KEPT_BYTES = 1 << 24
+"""Bytes of pairs that are kept with a mesh for its next matrix, such as that of the next frequency: they are found in a
+few percent of the time of a matrix, those of a small mesh in a tenth."""
+_KEPT: WeakKeyDictionary[Any, dict[Hashable, Any]] = WeakKeyDictionary()
+"""Pairs by mesh and by what was searched for. References are weak: no mesh lives longer for it."""
+T = TypeVar("T")
+
+
+def kept_with(mesh: Any, key: Hashable, search: Callable[[], T]) -> T:
+    """The result of a search, arrays or tuples of them, which are not changed afterwards: kept as long as the mesh
+    where all of its results together are small. key: says all that was searched for on this mesh."""
+    found = _KEPT.setdefault(mesh, {})
+    if key not in found:
+        result = search()
+        if sum(map(array_bytes, [*found.values(), result])) > KEPT_BYTES:
+            return result
+        found[key] = result
+    return found[key]  # type: ignore[no-any-return]
 
 
 class TouchingPairs(NamedTuple):

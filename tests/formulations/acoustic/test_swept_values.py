@@ -9,6 +9,7 @@ import scipy
 import calderon as cal
 from calderon.formulations.impulse_response import impulse_response
 from calderon.formulations.rational_sweep import Agreement, rational_sweep
+from calderon.galerkin import special_part
 
 AIR = cal.Fluid(1.2, 343.2)
 SIZE, SOURCE, EARS = (
@@ -91,6 +92,31 @@ def test_a_sweep_that_ended_early_goes_on(tmp_path, monkeypatch):
         problem.sweep(band, 2.0 * source, points=EARS, sweep_file=path)
     with pytest.raises(ValueError, match="of another problem: measured"):
         problem.sweep(band, source, points=EARS[:1], sweep_file=path)
+
+
+def test_pairs_of_triangles_are_found_once_in_a_sweep(monkeypatch):
+    """And pairs that are kept give the same numbers as those that are found, on the part with its images, too."""
+    searches, near_pairs = list[int](), special_part.near_pairs
+
+    def counted(*given):
+        searches.append(1)
+        return near_pairs(*given)
+
+    monkeypatch.setattr(special_part, "near_pairs", counted)
+    half = cal.mesh.hemisphere(1.0, 0.6)
+
+    def problem(mesh):
+        return cal.AcousticProblem(mesh, frequency=50.0, fluid=AIR, conditions=cal.Velocity(1.0), mirrors={"z": "even"})
+
+    first = problem(half)
+    alone = problem(cal.TriangleMesh(half.vertices, half.triangles)).at(1.1).solve(rtol=1e-9)
+    searches.clear()
+    first.solve()
+    found = len(searches)
+    assert found > 0
+    again = first.at(1.1).solve(rtol=1e-9)
+    assert len(searches) == found
+    assert np.array_equal(again.surface.coefficients, alone.surface.coefficients)
 
 
 def test_bad_sweeps_are_refused(tmp_path):

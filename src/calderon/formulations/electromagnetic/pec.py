@@ -278,7 +278,7 @@ class PECScattering(RadarProblem[PECSolution]):
         tested as the equation is."""
         if self.formulation == "calderon":
             return ("dual",)
-        halves = self.formulation == "cfie" or not self.mesh.is_closed or self._is_split
+        halves = self.formulation == "cfie" or not self.surface.whole.is_closed or self._is_split
         return ("near", "mass") if halves else ("mass", "near")
 
     def _usual_preconditioner(self, options: SolveOptions) -> str:
