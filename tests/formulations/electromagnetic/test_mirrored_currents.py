@@ -132,5 +132,13 @@ def test_a_sphere_above_a_ground_is_two_spheres_and_two_waves():
     np.testing.assert_allclose(one.far_field(up), two.far_field(up), atol=1e-7 * np.abs(two.far_field(up)).max())
     assert one.incident_amplitude == pytest.approx(1.0)
     np.testing.assert_allclose(one.rcs(up), 4 * np.pi * (np.abs(two.far_field(up)) ** 2).sum(axis=-1), rtol=1e-6)
+    problem = cal.PECScattering(ball, K, mirrors=cal.HalfSpace("z"))
+    for angle in (0.4, 1.1):  # a radar, seen from which the wave has its reflection, too
+        toward = np.array([[np.sin(angle), 0, np.cos(angle)]])
+        wave = cal.PlaneWave(-toward[0], K, polarization=[np.cos(angle), 0, -np.sin(angle)])
+        seen = problem.solve(wave, rtol=1e-9).rcs(toward, polarization="V")
+        np.testing.assert_allclose(problem.monostatic_rcs(toward, polarization="VV", rtol=1e-9), seen, rtol=1e-5)
+    with pytest.raises(ValueError, match="does not come to the plane"):
+        problem.monostatic_rcs([[0, 0, -1.0]])
     total = one.electric([[0.3, 0.4, 0.0]])[0]
     assert np.abs(total[:2]).max() < 1e-9 * np.abs(total[2])

@@ -364,16 +364,29 @@ class PECScattering(RadarProblem[PECSolution]):
     def _echoes(
         self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64]
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        if self.mirrors:
+        if self.mirrors and not self.surface.half_space:
             raise ValueError("a radar sends waves that are not even or odd in mirrors: solve on mesh.mirrored(plane)")
-        loads = self._loads
-        phases = loads.phases(-self.wavenumber * r)
-        electric = loads.plane_waves(phases, transmit)
-        magnetic = electric
-        if self.formulation in MAGNETIC:
-            magnetic = self._magnetic_loads.rotated.plane_waves(phases, np.cross(-r, transmit))
-        far = electric if np.array_equal(receive, transmit) else loads.plane_waves(phases, receive)
-        return self._combined(electric, magnetic), 1j * self.wavenumber / (4 * np.pi) * far
+        functions, tested = self.functions, self._plane_waves(r, transmit)
+        far = tested[0] if np.array_equal(receive, transmit) else self._plane_waves(r, receive)[0]
+        if self.surface.half_space:
+            for each in zip(-r, transmit, strict=True):
+                self.surface.with_images(ElectromagneticPlaneWave(*each, self.wavenumber))  # refuses what does not come
+            reflection = np.where(np.arange(3) == "xyz".index(self.surface.half_space[1]), -1.0, 1.0)
+            reflected = self._plane_waves(r * reflection, self.surface.parities[1] * transmit * reflection)
+            tested = tested[0] + reflected[0], tested[1] + reflected[1]
+        factor = 1j * self.wavenumber / (4 * np.pi)
+        return self._combined(*tested)[functions.functions], factor * functions.summed(far)
+
+    def _plane_waves(
+        self, r: NDArray[np.float64], polarizations: NDArray[np.float64]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """<f, E> and <f, n x eta H> (dimension, m) of plane waves along -r (m, 3) with these polarizations (m, 3);
+        without a magnetic equation <f, E> twice."""
+        phases = self._loads.phases(-self.wavenumber * r)
+        electric = self._loads.plane_waves(phases, polarizations)
+        if self.formulation not in MAGNETIC:
+            return electric, electric
+        return electric, self._magnetic_loads.rotated.plane_waves(phases, np.cross(-r, polarizations))
 
     @property
     def _details(self) -> tuple[str, ...]:
