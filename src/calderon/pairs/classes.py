@@ -47,7 +47,7 @@ def kept_with(mesh: Any, key: Hashable, search: Callable[[], T]) -> T:
         if sum(map(array_bytes, [*found.values(), result])) > KEPT_BYTES:
             return result
         found[key] = result
-    return found[key]  # type: ignore[no-any-return]
+    return found[key]
 
 
 class TouchingPairs(NamedTuple):

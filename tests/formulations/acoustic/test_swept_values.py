@@ -181,12 +181,12 @@ def test_impulse_response_of_a_rigid_sphere():
 def test_impulse_response_above_a_floor():
     """One sample a metre: a receiver on the floor hears source and image at once, after 30 m with twice the pressure;
     one above it the direct wave after 25 and the reflected one after 29."""
-    samples, heard = 65, np.zeros((65, 2))
+    samples, expected = 65, np.zeros((65, 2))
     hertz = 343.0 / samples * np.arange(1, 33)
-    ball = cal.mesh.sphere(0.1, 0.12).translated([0, 9.0, 0.6])  # too small to be heard
+    ball = cal.mesh.sphere(0.1, 0.12).translated([0, 9.0, 0.6])  # too small to be expected
     air = cal.Fluid(1.2, 343.0)
     problem = cal.AcousticProblem(ball, frequency=50.0, fluid=air, mirrors=cal.HalfSpace("z"))
     source, points = cal.PointSource([0, 0, 18.0]), [[24.0, 0, 0], [20.0, 0, 3.0]]
     found = problem.sweep(hertz, source, points=points, interpolate=1e-3).impulse_response(343.0)
-    heard[30, 0], heard[25, 1], heard[29, 1] = np.array([2 / 30, 1 / 25, 1 / 29]) / (4 * np.pi)
-    assert np.abs(found.samples - heard).max() < 2e-3 * heard.max()
+    expected[30, 0], expected[25, 1], expected[29, 1] = np.array([2 / 30, 1 / 25, 1 / 29]) / (4 * np.pi)
+    assert np.abs(found.samples - expected).max() < 2e-3 * expected.max()
