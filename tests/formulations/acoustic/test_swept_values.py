@@ -183,7 +183,7 @@ def test_impulse_response_above_a_floor():
     one above it the direct wave after 25 and the reflected one after 29."""
     samples, expected = 65, np.zeros((65, 2))
     hertz = 343.0 / samples * np.arange(1, 33)
-    ball = cal.mesh.sphere(0.1, 0.12).translated([0, 9.0, 0.6])  # too small to be expected
+    ball = cal.mesh.sphere(0.1, 0.12).translated([0, 9.0, 0.6])  # too small to be noticed
     air = cal.Fluid(1.2, 343.0)
     problem = cal.AcousticProblem(ball, frequency=50.0, fluid=air, mirrors=cal.HalfSpace("z"))
     source, points = cal.PointSource([0, 0, 18.0]), [[24.0, 0, 0], [20.0, 0, 3.0]]
