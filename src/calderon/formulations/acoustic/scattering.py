@@ -175,7 +175,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         if self.surface.half_space:
             loads = [self._wave_loads(self.surface.with_images(wave)) for wave in waves]
         sides = np.stack([self._rhs(*pair) for pair in loads], axis=1)
-        return sides[functions.functions], far / (4 * np.pi)
+        return sides[functions.functions] if self.mirrors else sides, far / (4 * np.pi)
 
     @cached_property
     def _loads(self) -> Loads:
@@ -193,6 +193,8 @@ class ScatteringProblem(Problem[ScatteringSolution]):
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
         tested = self._rhs(*self._wave_loads(data))
+        if not self.mirrors:  # fluid bodies have two unknowns, and no mirrors
+            return np.asarray(tested)
         self.surface.require_symmetry(self.functions, tested, self.mirrors)
         return np.asarray(tested[self.functions.functions])
 
