@@ -52,7 +52,10 @@ def constructors() -> Iterator[Call]:
         "Elastostatic": STEEL,
         "ElectricDipole": {"position": [0, 0, 2], "moment": Z, "wavenumber": 1.0, "impedance": 1.0},
         "ElectromagneticPlaneWave": {"direction": X, "polarization": Z, "wavenumber": 1.0, "amplitude": 1.0},
-        "Fluid": {"density": 1.2, "speed_of_sound": 343.0, "loss": 0.0},
+        "Fluid": {
+            "density": 1.2, "speed_of_sound": 343.0, "loss": 0.0, "kinematic_viscosity": 1.5e-5,
+            "heat_capacity_ratio": 1.4, "prandtl": 0.71,
+        },
         "FluidTransmission": {"mesh": mesh, "wavenumber": 1.0, "interior_wavenumber": 1.2, "density_ratio": 2.0},
         "Force": {"resultant": Z},
         "Function": {"space": space, "coefficients": np.ones(space.dimension), "label": "u", "unit": "m"},
@@ -114,6 +117,7 @@ def constructors() -> Iterator[Call]:
         "TriangleMesh": {"vertices": mesh.vertices, "triangles": mesh.triangles, "tags": None},
         "VectorFunction": {"space": cal.RWG(mesh), "coefficients": np.ones(cal.RWG(mesh).dimension)},
         "Velocity": {"value": 1.0},
+        "ViscothermalWall": {"kinematic_viscosity": 1.5e-5, "heat_capacity_ratio": 1.4, "prandtl": 0.7},
     }  # fmt: skip
     for name, arguments in given.items():
         yield Call(name, public_names()[name], arguments)

@@ -229,6 +229,8 @@ def sound_and_potentials() -> Iterator[tuple[Any, Methods]]:
         "porous": {"flow_resistivity": 1e4, "thickness": 0.05},
         "perforated": {"hole": 1e-3, "thickness": 1e-3, "porosity": 0.01, "cavity": 0.05, "viscosity": 1.8e-5},
     }  # fmt: skip
+    layers = cal.ViscothermalWall(1.5e-5, 1.4, 0.7)
+    yield layers, {"thickness": {"omega": 1e3, "fluid": cal.Fluid.air()}}
     table = FOLDER / "velocities.csv"
     table.write_text("\n".join(["x, y, z, v", *(f"{x}, {y}, {z}, 1.0" for x, y, z in mesh.vertices.tolist())]) + "\n")
     yield cal.Velocity, {

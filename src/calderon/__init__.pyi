@@ -43,6 +43,7 @@ from .formulations import (
     Traction as Traction,
     Velocity as Velocity,
     a_weighting as a_weighting,
+    ViscothermalWall as ViscothermalWall,
     frequency_sweep as frequency_sweep,
     hrtf as hrtf,
     load as load,

@@ -1,7 +1,7 @@
 """Names of problems and solutions, and the file of each."""
 
 from .acoustic.acoustic_problem import AcousticProblem as AcousticProblem
-from .acoustic.results.acoustic_solution import AcousticSolution as AcousticSolution
+from .acoustic.conditions.boundary_layers import ViscothermalWall as ViscothermalWall
 from .acoustic.conditions.wall_conditions import (
     Impedance as Impedance,
     Rigid as Rigid,

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.acoustic.closed_rooms import error_of_constants, warn_of_small_room
+from calderon.formulations.acoustic.conditions.boundary_layers import require_thin_layers
 from calderon.formulations.acoustic.conditions.walls import ConditionedWall, Conditions, walls_of
 from calderon.formulations.acoustic.decomposed import parities_of, silent, solved_by_parity
 from calderon.formulations.acoustic.fluid import Fluid
@@ -55,7 +56,8 @@ class AcousticProblem(Problem[AcousticSolution]):
     mesh: in metres. wavenumber: k = omega / c in 1/m, or frequency= in Hz. fluid: `Fluid(density, speed_of_sound,
     loss)`, `Fluid.air()`, `Fluid.water()`; its loss makes k = (omega / c) (1 + i loss). side: "exterior" (sound goes
     away to infinity) or "interior". conditions: `Velocity`, `Impedance`, both in a list, `SoundPressure` or `Rigid` for
-    the whole surface, or {tag or its name: those}; what is left out is rigid. Velocities and impedances count along nu,
+    the whole surface, or {tag or its name: those}; what is left out is rigid; `ViscothermalWall` is rigid with boundary
+    layers. Velocities and impedances count along nu,
     the normal into the fluid, on both sides:
 
         dp/dnu = i omega rho (v - p / Z).
@@ -101,6 +103,10 @@ class AcousticProblem(Problem[AcousticSolution]):
         if self.side == "exterior":
             warn_thin(self.surface.whole, "jumps")
         warn_coarse(self.surface.whole, k)
+        for wall in self.walls:
+            if wall.layers is not None:
+                omega = self.fluid.angular_frequency(k)
+                require_thin_layers(self.surface.whole, wall, wall.layers.thickness(omega, self.fluid))
         _ = self.system
 
     def _wave_constants(self) -> tuple[complex | float, float]:

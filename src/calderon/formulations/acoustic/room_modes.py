@@ -43,7 +43,7 @@ class SilentRoom(SourceFree[RoomMode]):
             )
         self.mesh, self.images = problem.surface.whole, len(problem.surface.parities)
         self.unknowns, self.speed = problem.unknowns, problem.fluid.speed_of_sound
-        self.absorbs = problem.equation.reaction is not None
+        self.absorbs = problem.equation.reaction is not None or problem.equation.losses is not None
         k, thin = complex(problem.wavenumber), problem.system.thin
         self._given, self._fluid = problem.equation, replace(problem.fluid, loss=k.imag / k.real)
         self._thin = None if thin is None else thin()

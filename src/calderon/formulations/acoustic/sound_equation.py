@@ -7,11 +7,12 @@ r = dp/dnu,
                                                                                   - (single layer of r),
 
 eta = i / Re k outside (Burton and Miller), 0 inside. r = i omega rho (v - p / Z) where a velocity v or an impedance Z
-is given, and there p is unknown; where p is given, r is. All rows are tested with continuous functions on the whole
-surface. Trial functions of r live on their part alone, so that it may jump between parts: by functions that are cut
-along the edges of parts (`Pieces`). With mirrors all spaces are on the whole surface, unknowns are those of functions
-of the part with their images (`MirroredFunctions`), and rows are those of the part. A. J. Burton and G. F. Miller,
-Proc. R. Soc. Lond. A 323 (1971) 201.
+is given, and there p is unknown; boundary layers have a sparse operator of p instead of 1 / Z (`Losses`); where p is
+given, r is. All rows are tested with continuous functions on the whole surface. Trial functions of r live on their part
+alone, so that it may jump between parts: by functions that are cut along the edges of parts (`Pieces`). With mirrors
+all spaces are on the whole surface, unknowns are those of functions of the part with their images
+(`MirroredFunctions`), and rows are those of the part. A. J. Burton and G. F. Miller, Proc. R. Soc. Lond. A 323 (1971)
+201.
 """
 
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.formulations.acoustic.conditions.losses import Losses, joined
 from calderon.formulations.acoustic.conditions.wall_conditions import SoundPressure
 from calderon.formulations.acoustic.conditions.wall_values import is_constant, values_on
 from calderon.formulations.acoustic.conditions.walls import ConditionedWall
@@ -175,6 +177,18 @@ class SoundEquation:
         parts = [np.bincount(numbers, each, space.dimension) for each in (values.real, values.imag, weights)]
         return Reaction(space, pieces.whole, (parts[0] + 1j * parts[1]).astype(np.complex128) / parts[2])
 
+    @cached_property
+    def losses(self) -> Losses | None:
+        """Walls with boundary layers; None without any."""
+        walls = [each for each in self.walls if each.layers is not None]
+        if not walls:
+            return None
+        found = [
+            (self.surface.images_of(each.triangles), each.layers.thickness(self.omega, self.fluid))  # type: ignore[union-attr]
+            for each in walls
+        ]
+        return Losses.of(self._part(np.concatenate([each.triangles for each in walls])), found, self.wavenumber)
+
     def _admitted(self, z: Complex, wall: ConditionedWall) -> Complex:
         """1 / Z of impedances, 0 for infinite ones; ValueError for functions with values that are not passive."""
         assert wall.impedance is not None
@@ -279,14 +293,16 @@ class SoundEquation:
             found = found - self.sign * double_layer(green, trial, test)
         if self.eta != 0:
             found = found + self.eta * hypersingular(green, trial, test)
+        if self.losses is not None and (slopes := self.losses.of_pressure(trial, functions)) is not None:
+            found = found + self.fluxes(self.losses.space, test) @ slopes
         if (reaction := self.reaction) is None:
             return found
-        slopes = reaction.of_pressure(np.flatnonzero(functions))
-        if not slopes.nnz:
+        diagonal = reaction.of_pressure(np.flatnonzero(functions))
+        if not diagonal.nnz:
             return found
         if reaction.space is trial and np.ptp(reaction.slopes) == 0:
             return found + complex(reaction.slopes[0]) * self.fluxes(trial, test)
-        return transformed(self.fluxes(reaction.space, test), right=slopes) + found
+        return transformed(self.fluxes(reaction.space, test), right=diagonal) + found
 
     def fluxes(self, trial: Any, test: Space) -> BoundaryOperator:
         """V + eta (I/2 + K') of functions of r."""
@@ -305,10 +321,13 @@ class SoundEquation:
             count = free.dimension
         if self.given is not None:
             pressure[self.held] = self.given.coefficients[self.held]
-        yielding = released = None
+        released, yielding, slopes = None, None, []
         if self.reaction is not None:
-            slopes = self.reaction.slopes * pressure[self.reaction.whole]
-            yielding = Function(self.reaction.space, slopes, "slope of the pressure at yielding walls", "Pa/m")
+            slopes.append((self.reaction.space, self.reaction.slopes * pressure[self.reaction.whole]))
+        if self.losses is not None:
+            slopes.append((self.losses.space, self.losses.slopes(pressure)))
+        if slopes:
+            yielding = Function(*joined(slopes), "slope of the pressure at yielding walls", "Pa/m")
         if self.released is not None:
             unknown = self.unknowns[-1].extended(coefficients[count:])
             released = Function(self.released, unknown, "slope of the pressure where it is given", "Pa/m")

@@ -39,7 +39,8 @@ def thin_edges(mesh: TriangleMesh, least: float) -> ThinEdges:
     heights = np.where(at_edge, 2 * mesh.areas[:, None] / mesh.edge_lengths[mesh.triangle_edges], 0.0).max(axis=1)
     high = np.flatnonzero(heights > least * (1 + 1e-9) * width[face])
     # thinner than half an element it is a sheet to the elements, thicker than a fifth of the face a rod
-    thickness = _thickness(mesh, high, np.minimum(0.5 * heights[high], 0.2 * width[face[high]]))
+    reach = np.minimum(0.5 * heights[high], 0.2 * width[face[high]])
+    thickness = distance_across(mesh, high, reach, np.cos(np.radians(10.0)), -1.0)  # no wedge above 10 degrees
     found = np.isfinite(thickness)
     thin, thickness = high[found], thickness[found]
     weighted = np.bincount(face[thin], lengths[thin].sum(axis=1) * heights[thin], len(width)) / around
@@ -47,9 +48,12 @@ def thin_edges(mesh: TriangleMesh, least: float) -> ThinEdges:
     return ThinEdges(thin, heights[thin], thickness, unresolved)
 
 
-def _thickness(mesh: TriangleMesh, some: NDArray[np.int64], reach: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(n,) how far below the centroids of some triangles, against their normals, a triangle of the opposite direction
-    is; infinity where there is none within reach (n,)."""
+def distance_across(
+    mesh: TriangleMesh, some: NDArray[np.int64], reach: NDArray[np.float64], cosine: float, side: float
+) -> NDArray[np.float64]:
+    """(n,) how far from the centroids of some triangles, along `side` = 1 or -1 times their normals, a triangle of the
+    opposite direction is; infinity where there is none within reach (n,). cosine: of the largest angle between that
+    direction and the opposite of the normal."""
     thickness = np.full(len(some), np.inf)
     corners = mesh.vertices[mesh.triangles]
     radius = np.linalg.norm(corners - mesh.centroids[:, None], axis=2).max(axis=1)
@@ -57,15 +61,14 @@ def _thickness(mesh: TriangleMesh, some: NDArray[np.int64], reach: NDArray[np.fl
     if not len(some):
         return thickness
     points = scipy.spatial.cKDTree(mesh.centroids[some])
-    opposite = -np.cos(np.radians(10.0))  # the two sides of a sheet, not of a wedge above 10 degrees
     for each in np.unique(size):  # a few large triangles do not make pairs of all small ones
         own = np.flatnonzero(size == each)
         far = float(reach.max() + radius[own].max())
         near = points.sparse_distance_matrix(scipy.spatial.cKDTree(mesh.centroids[own]), far, output_type="ndarray")
         first, second = near["i"], own[near["j"]]
-        facing = np.einsum("ni,ni->n", mesh.normals[some[first]], mesh.normals[second]) < opposite
+        facing = np.einsum("ni,ni->n", mesh.normals[some[first]], mesh.normals[second]) < -cosine
         first, second = first[facing], second[facing]
-        depth = _depth(mesh.centroids[some[first]], mesh.normals[some[first]], corners[second])
+        depth = _depth(mesh.centroids[some[first]], -side * mesh.normals[some[first]], corners[second])
         met = (depth > 0) & (depth < reach[first])
         np.minimum.at(thickness, first[met], depth[met])
     return thickness

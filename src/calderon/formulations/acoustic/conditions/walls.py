@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from calderon.formulations.acoustic.conditions.boundary_layers import ViscothermalWall
 from calderon.formulations.acoustic.conditions.wall_conditions import (
     Impedance,
     Rigid,
@@ -23,12 +24,13 @@ Conditions = WallCondition | Sequence[WallCondition] | Mapping[Any, Any] | None
 
 @dataclass(frozen=True, eq=False)
 class ConditionedWall(Wall):
-    """A part of a surface with its conditions: a velocity, an impedance or both, or a pressure; none where it is
-    rigid."""
+    """A part of a surface with its conditions: a velocity, with an impedance or boundary layers, either of these, or a
+    pressure; none where it is rigid."""
 
     velocity: Velocity | None = None
     impedance: Impedance | None = None
     pressure: SoundPressure | None = None
+    layers: ViscothermalWall | None = None
 
 
 def walls_of(mesh: TriangleMesh, conditions: Conditions, sign: float) -> list[ConditionedWall]:
@@ -71,7 +73,8 @@ def _listed(given: Any, where: str) -> list[WallCondition]:
     for each in listed:
         if not isinstance(each, WallCondition):
             raise TypeError(
-                f"{where} needs Velocity, Impedance, SoundPressure or Rigid, or a list of them, got {describe(each)}: "
+                f"{where} needs Velocity, Impedance, ViscothermalWall, SoundPressure or Rigid, or a list of them, got "
+                f"{describe(each)}: "
                 "a velocity in m/s is Velocity(v), an impedance in Pa s/m Impedance(z)"
             )
     return listed
@@ -79,7 +82,7 @@ def _listed(given: Any, where: str) -> list[WallCondition]:
 
 def _wall(mesh: TriangleMesh, triangles: Any, sign: float, name: str, given: list[WallCondition]) -> ConditionedWall:
     """A part with its conditions; ValueError for two of a kind, and for those that exclude each other."""
-    kinds: dict[type, list[Any]] = {kind: [] for kind in (Velocity, Impedance, SoundPressure, Rigid)}
+    kinds: dict[type, list[Any]] = {kind: [] for kind in (Velocity, Impedance, SoundPressure, ViscothermalWall, Rigid)}
     for each in given:
         next(found for kind, found in kinds.items() if isinstance(each, kind)).append(each)
     for kind, found in kinds.items():
@@ -89,10 +92,14 @@ def _wall(mesh: TriangleMesh, triangles: Any, sign: float, name: str, given: lis
     if alone and len(given) > 1:
         names = " and ".join(type(each).__name__ for each in given)
         raise ValueError(f"{name} has {names}: {alone[0]} stands alone, a velocity and an impedance may be together")
+    if kinds[Impedance] and kinds[ViscothermalWall]:
+        raise ValueError(
+            f"{name} has an Impedance and a ViscothermalWall: the impedance of a wall has its losses in it, give one"
+        )
     chosen = [found[0] if found else None for kind, found in kinds.items() if kind is not Rigid]
     return ConditionedWall(mesh, triangles, sign, name, *chosen)
 
 
 def _present(walls: list[ConditionedWall]) -> list[ConditionedWall]:
     """The walls that are not rigid."""
-    return [each for each in walls if each.velocity or each.impedance or each.pressure]
+    return [each for each in walls if each.velocity or each.impedance or each.pressure or each.layers]
