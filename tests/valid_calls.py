@@ -58,6 +58,9 @@ def constructors() -> Iterator[Call]:
         },
         "FluidTransmission": {"mesh": mesh, "wavenumber": 1.0, "interior_wavenumber": 1.2, "density_ratio": 2.0},
         "Force": {"resultant": Z},
+        "FourPole": {
+            "matrix": np.eye(2), "frequency": 100.0, "areas": (1.0, 1.0), "fluid": cal.Fluid(1.2, 343.0),
+        },
         "Function": {"space": space, "coefficients": np.ones(space.dimension), "label": "u", "unit": "m"},
         "GaussianPulse": {"width": 1e-9, "amplitude": 1.0, "frequency": 0.0, "delay": 1e-9},
         "Gravity": {"acceleration": Z},

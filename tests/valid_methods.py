@@ -229,6 +229,13 @@ def sound_and_potentials() -> Iterator[tuple[Any, Methods]]:
         "porous": {"flow_resistivity": 1e4, "thickness": 0.05},
         "perforated": {"hole": 1e-3, "thickness": 1e-3, "porosity": 0.01, "cavity": 0.05, "viscosity": 1.8e-5},
     }  # fmt: skip
+    pipe = {"length": 1.0, "area": 0.01, "frequency": 100.0, "fluid": cal.Fluid.air()}
+    yield cal.FourPole, {"pipe": pipe}
+    parted = cal.TriangleMesh(mesh.vertices, mesh.triangles, (mesh.centroids[:, 2] > 0).astype(int))
+    duct = cal.AcousticProblem(parted, 1.0, fluid=cal.Fluid(1.2, 343.0), side="interior")
+    yield duct, {"four_pole": {"inlet": 0, "outlet": 1, **options}}
+    part = cal.FourPole.pipe(**pipe)
+    yield part, {"insertion_loss": {"replaced": part, "source": 1e4, "load": 4e4}}
     layers = cal.ViscothermalWall(1.5e-5, 1.4, 0.7)
     yield layers, {"thickness": {"omega": 1e3, "fluid": cal.Fluid.air()}}
     table = FOLDER / "velocities.csv"

@@ -23,6 +23,7 @@ from .formulations import (
     ElasticSolid as ElasticSolid,
     Fluid as Fluid,
     FluidTransmission as FluidTransmission,
+    FourPole as FourPole,
     HalfSpace as HalfSpace,
     Impedance as Impedance,
     ImpedanceScattering as ImpedanceScattering,

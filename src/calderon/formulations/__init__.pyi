@@ -8,6 +8,7 @@ from .acoustic.conditions.wall_conditions import (
     SoundPressure as SoundPressure,
     Velocity as Velocity,
 )
+from .acoustic.ducts.four_pole import FourPole as FourPole
 from .acoustic.fluid import Fluid as Fluid
 from .acoustic.fluid_transmission import FluidTransmission as FluidTransmission
 from .acoustic.heads.head_transfer import HeadTransfer as HeadTransfer

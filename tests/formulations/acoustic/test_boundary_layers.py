@@ -125,7 +125,7 @@ def test_half_a_duct_with_a_mirror_is_the_whole():
     part = narrow(half, cal.ViscothermalWall(), mirrors={"y": "even"}).solve(rtol=1e-10)
     assert largest(part.field(X), whole.field(X)) < 1e-2  # diagonals of the other half differ
     again = narrow(half.mirrored("y"), cal.ViscothermalWall()).solve(rtol=1e-10)
-    assert largest(part.field(X), again.field(X)) < 1e-7
+    assert largest(part.field(X), again.field(X)) < 1e-6
 
 
 def test_fluids_have_viscosities_and_prandtl_numbers():

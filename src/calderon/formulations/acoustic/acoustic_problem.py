@@ -14,6 +14,8 @@ from calderon.formulations.acoustic.closed_rooms import error_of_constants, warn
 from calderon.formulations.acoustic.conditions.boundary_layers import require_thin_layers
 from calderon.formulations.acoustic.conditions.walls import ConditionedWall, Conditions, walls_of
 from calderon.formulations.acoustic.decomposed import parities_of, silent, solved_by_parity
+from calderon.formulations.acoustic.ducts.four_pole import FourPole
+from calderon.formulations.acoustic.ducts.ports import four_pole_of
 from calderon.formulations.acoustic.fluid import Fluid
 from calderon.formulations.acoustic.known_part import KnownPart
 from calderon.formulations.acoustic.results.acoustic_solution import AcousticSolution
@@ -239,6 +241,19 @@ class AcousticProblem(Problem[AcousticSolution]):
         places, thin = one_or_more_points(points), self.system.thin
         chosen = self._options(options)
         return transfer_vectors(self.equation, places, thin and thin(), self.frequency, chosen)
+
+    @named_options
+    def four_pole(self, inlet: Any, outlet: Any, **options: Unpack[SolveChoices]) -> FourPole:
+        """The four-pole of a duct between the walls of two tags (numbers, names or several of them), its ports: mean
+        pressures and volume velocities, into the duct at the inlet and out of it at the outlet; see `FourPole`.
+
+        Conditions that are given for the ports do not count, and other walls keep theirs without velocities. Waves have
+        to be plane at the ports, an AccuracyWarning says where they are not. Options as in `solve`; two solutions have
+        one matrix. ValueError outside, and for tags that both ports have.
+
+            silencer.four_pole("inlet", "outlet").transmission_loss
+        """
+        return four_pole_of(self, inlet, outlet, options)
 
     @named_options
     def plan(self, **options: Unpack[PlanChoices]) -> Plan:

@@ -45,7 +45,7 @@ def walls_of(mesh: TriangleMesh, conditions: Conditions, sign: float) -> list[Co
         return _present([_wall(mesh, np.arange(mesh.number_of_triangles), sign, "the surface", given)])
     found, owner = [], dict[int, Any]()
     for key, several in conditions.items():
-        numbers = _numbers(mesh, key)
+        numbers = numbers_of(mesh, key)
         for number in numbers:
             if number in owner:
                 raise ValueError(
@@ -58,7 +58,7 @@ def walls_of(mesh: TriangleMesh, conditions: Conditions, sign: float) -> list[Co
     return _present(found)
 
 
-def _numbers(mesh: TriangleMesh, key: Any) -> list[int]:
+def numbers_of(mesh: TriangleMesh, key: Any) -> list[int]:
     """The tags that a key of a table stands for; ValueError for others, which offers the nearest name."""
     try:
         return list(map(int, mesh.tag_numbers(key)))

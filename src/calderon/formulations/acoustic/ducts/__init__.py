@@ -1,0 +1,1 @@
+"""Silencers and other parts of ducts with two ports."""
