@@ -36,6 +36,10 @@ def constructors() -> Iterator[Call]:
             "mesh": mesh, "wavenumber": 1.0, "fluid": cal.Fluid(1.2, 343.0), "conditions": cal.Velocity(1.0),
             "side": "exterior", "space": "P1", "mirrors": None,
         },
+        "AcousticSheet": {
+            "mesh": plate(), "wavenumber": 1.0, "fluid": cal.Fluid(1.2, 343.0), "impedance": 400.0, "space": "P1",
+            "mirrors": None,
+        },
         "BC": {"mesh": mesh},
         "Baffle": {},
         "BondedSolids": {"parts": dict(zip(("low", "high"), bars(), strict=True))},

@@ -15,6 +15,7 @@ from .files import DamagedFile as DamagedFile
 from .fmm import laplace_sums as laplace_sums
 from .formulations import (
     AcousticProblem as AcousticProblem,
+    AcousticSheet as AcousticSheet,
     Baffle as Baffle,
     BondedSolids as BondedSolids,
     DeltaGap as DeltaGap,

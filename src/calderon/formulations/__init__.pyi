@@ -19,6 +19,8 @@ from .acoustic.results.third_octaves import third_octaves as third_octaves
 from .acoustic.room_modes import RoomMode as RoomMode
 from .acoustic.scattering import ScatteringProblem as ScatteringProblem
 from .acoustic.scattering_solution import ScatteringSolution as ScatteringSolution
+from .acoustic.sheets.acoustic_sheet import AcousticSheet as AcousticSheet
+from .acoustic.sheets.sheet_solution import SheetSolution as SheetSolution
 from .acoustic.sound_hard import SoundHardScattering as SoundHardScattering
 from .acoustic.sound_soft import SoundSoftScattering as SoundSoftScattering
 from .elastic.loads.body_loads import (

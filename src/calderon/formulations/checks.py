@@ -232,7 +232,7 @@ def reference_amplitude(field: NDArray[Any], quantity: str, figure: str) -> floa
 def sources_on_side(wave: Any, mesh: TriangleMesh, side: str = "exterior") -> None:
     """ValueError for a point source on the surface or on its other side, whose field the fluid would never see, and
     inside for waves without a place; AccuracyWarning for one so near that its field changes within a triangle. side:
-    "exterior" or "interior", that of the fluid."""
+    "exterior" or "interior", that of the fluid, or "both" of an open surface."""
     for _, term in getattr(wave, "terms", ((1.0, wave),)):
         position = getattr(term, "position", None)
         if position is None:
@@ -248,7 +248,7 @@ def sources_on_side(wave: Any, mesh: TriangleMesh, side: str = "exterior") -> No
         distance, edge = float(distances[nearest]), float(mesh.diameters[nearest])
         if distance < 1e-6 * mesh.diameter:
             raise ValueError(f"the point source at {place} lies on triangle {nearest} of the surface: move it off")
-        if bool(mesh.contains(position)[0]) != (side == "interior"):
+        if side != "both" and bool(mesh.contains(position)[0]) != (side == "interior"):
             where, advice = (
                 ("inside the body", "outside of") if side == "exterior" else ("outside of the surface", "inside of")
             )

@@ -16,7 +16,7 @@ from calderon.formulations.acoustic.conditions.walls import ConditionedWall, Con
 from calderon.formulations.acoustic.decomposed import parities_of, silent, solved_by_parity
 from calderon.formulations.acoustic.ducts.four_pole import FourPole
 from calderon.formulations.acoustic.ducts.ports import four_pole_of
-from calderon.formulations.acoustic.fluid import Fluid
+from calderon.formulations.acoustic.fluid import Fluid, wave_constants
 from calderon.formulations.acoustic.known_part import KnownPart
 from calderon.formulations.acoustic.results.acoustic_solution import AcousticSolution
 from calderon.formulations.acoustic.results.transfer_vectors import TransferVectors, transfer_vectors
@@ -32,7 +32,6 @@ from calderon.formulations.checks import (
     surface_mesh,
     warn_coarse,
     warn_thin,
-    wavenumber_and_frequency,
 )
 from calderon.formulations.linear_system import LinearSystem, block_diagonal
 from calderon.formulations.mirrors import MirroredSurface, Mirrors
@@ -46,7 +45,7 @@ from calderon.mesh import TriangleMesh
 from calderon.onsurface import osrc_dtn
 from calderon.operators.methods import Plan
 from calderon.spaces import Loads, Space
-from calderon.validation import instance, one_of, one_or_more_points, truth, wavenumber_of_a_wave
+from calderon.validation import instance, one_of, one_or_more_points, truth
 from calderon.waves import Wave
 
 
@@ -99,7 +98,7 @@ class AcousticProblem(Problem[AcousticSolution]):
         elif self.side == "interior":
             raise ValueError("a Baffle has its fluid on the side of its normals: leave side='exterior'")
         instance(self.fluid, Fluid, "a problem of sound needs fluid=, as Fluid.air() or Fluid(density, speed_of_sound)")
-        k, frequency = self._wave_constants()
+        k, frequency = wave_constants(self.wavenumber, self.frequency, self.fluid)
         object.__setattr__(self, "wavenumber", k)
         object.__setattr__(self, "frequency", frequency)
         if self.side == "exterior":
@@ -110,20 +109,6 @@ class AcousticProblem(Problem[AcousticSolution]):
                 omega = self.fluid.angular_frequency(k)
                 require_thin_layers(self.surface.whole, wall, wall.layers.thickness(omega, self.fluid))
         _ = self.system
-
-    def _wave_constants(self) -> tuple[complex | float, float]:
-        """k with the loss of the fluid, and the frequency; ValueError for a loss given twice."""
-        given, loss = self.wavenumber, self.fluid.loss
-        if given is not None:
-            k = complex(wavenumber_of_a_wave(given))
-            if loss and k.imag and not np.isclose(k.imag, k.real * loss, rtol=1e-9, atol=0):
-                raise ValueError(
-                    f"the wavenumber {k:g} and the fluid, loss {loss:g}, both state a loss: give one of them"
-                )
-            given, loss = k.real, loss or k.imag / k.real
-        k, frequency = wavenumber_and_frequency(given, self.frequency, self.fluid.speed_of_sound)
-        assert frequency is not None
-        return (k * (1 + 1j * loss) if loss else k), frequency
 
     @cached_property
     def surface(self) -> MirroredSurface:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.polynomial.polynomial import polyder, polyval
 
+from calderon.formulations.checks import wavenumber_and_frequency
 from calderon.validation import positive_length, real_number, wavenumber_of_a_wave
 
 KELVIN = 273.15
@@ -137,3 +138,17 @@ def boundary_layer_number(value: float, name: str) -> float:
             f"heat_capacity_ratio is that at constant pressure over that at constant volume, 1 or more, got {value!r}"
         )
     return number
+
+
+def wave_constants(wavenumber: complex | None, frequency: float | None, fluid: Fluid) -> tuple[complex | float, float]:
+    """k in 1/m with the loss of the fluid, and the frequency in Hz, from one of them; ValueError for a loss that is
+    given twice."""
+    given, loss = wavenumber, fluid.loss
+    if given is not None:
+        k = complex(wavenumber_of_a_wave(given))
+        if loss and k.imag and not np.isclose(k.imag, k.real * loss, rtol=1e-9, atol=0):
+            raise ValueError(f"the wavenumber {k:g} and the fluid, loss {loss:g}, both state a loss: give one of them")
+        given, loss = k.real, loss or k.imag / k.real
+    real, hertz = wavenumber_and_frequency(given, frequency, fluid.speed_of_sound)
+    assert hertz is not None
+    return (real * (1 + 1j * loss) if loss else real), hertz

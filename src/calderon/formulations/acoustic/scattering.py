@@ -70,7 +70,7 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         surface_mesh(self.mesh)
         if self.surface.is_baffle:
             raise ValueError(f"{name} has no Baffle: a piece of a wall is AcousticProblem(..., mirrors=Baffle())")
-        closed_surface(self.surface.whole, name)
+        self._check_surface()
         k, frequency = wavenumber_and_frequency(self.wavenumber, self.frequency, self.speed_of_sound)
         object.__setattr__(self, "wavenumber", k)
         object.__setattr__(self, "frequency", frequency)
@@ -79,6 +79,10 @@ class ScatteringProblem(Problem[ScatteringSolution]):
         self._check_fields()
         warn_coarse(*min(self._resolved, key=lambda each: elements_per_wavelength(*each)))
         _ = self.system  # an equation that cannot be built is refused here, not when it is solved
+
+    def _check_surface(self) -> None:
+        """ValueError for a surface that is not one of this problem."""
+        closed_surface(self.surface.whole, type(self).__name__)
 
     def _check_fields(self) -> None:
         """Check the other fields; subclasses that have some do."""

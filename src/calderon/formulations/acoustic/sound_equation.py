@@ -24,6 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.formulations.acoustic.conditions.impedances import admitted
 from calderon.formulations.acoustic.conditions.losses import Losses, joined
 from calderon.formulations.acoustic.conditions.wall_conditions import SoundPressure
 from calderon.formulations.acoustic.conditions.wall_values import is_constant, values_on
@@ -46,7 +47,6 @@ from calderon.spaces import Function, Space
 from calderon.spaces.lagrange import discontinuous
 from calderon.spaces.mirror_images import MirroredFunctions
 from calderon.spaces.pieces import Pieces
-from calderon.validation import LARGEST
 
 Complex = NDArray[np.complex128]
 
@@ -157,7 +157,8 @@ class SoundEquation:
         for wall in walls:
             given = wall.impedance.at(self.omega, self.fluid)  # type: ignore[union-attr]
             z = values_on(wall, part.element.nodes, given, "an impedance", infinite=True)
-            own = self._admitted(z, wall) * -self.inertia
+            gain = wall.impedance.gain or self.continued  # type: ignore[union-attr]
+            own = admitted(z, wall.name, gain, "for Z = 0 take SoundPressure(0)") * -self.inertia
             slopes[wall.triangles] = own
             number = np.zeros(len(own), np.int64)
             if np.ndim(given):  # values by triangle jump between triangles, too
@@ -188,18 +189,6 @@ class SoundEquation:
             for each in walls
         ]
         return Losses.of(self._part(np.concatenate([each.triangles for each in walls])), found, self.wavenumber)
-
-    def _admitted(self, z: Complex, wall: ConditionedWall) -> Complex:
-        """1 / Z of impedances, 0 for infinite ones; ValueError for functions with values that are not passive."""
-        assert wall.impedance is not None
-        rigid = np.isinf(z)
-        real, size = np.where(rigid, 0.0, z.real), np.where(rigid, 1.0, np.abs(z))
-        if (size < 1 / LARGEST).any() or (real.min() < 0 and not (wall.impedance.gain or self.continued)):
-            raise ValueError(
-                f"the impedance of {wall.name} is 0 or has a negative real part at some points, down to "
-                f"{real.min():.4g} Pa s/m: passive walls have Re Z >= 0; for Z = 0 take SoundPressure(0)"
-            )
-        return np.asarray(np.where(rigid, 0.0, 1 / np.where(rigid, 1.0, z)))
 
     @cached_property
     def given(self) -> Function | None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from calderon.formulations.acoustic.results.acoustic_solution import AcousticSolution
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
+from calderon.formulations.acoustic.sheets.sheet_solution import SheetSolution
 from calderon.formulations.elastic.bonded import BondedSolids
 from calderon.formulations.elastic.results.solution import BondedSolution, ElasticInfo, ElasticSolution
 from calderon.formulations.elastic.solid import ElasticSolid
@@ -48,7 +49,7 @@ def _elastic_solution(values: dict[str, Any]) -> ElasticSolution:
 
 RESTORED = (
     AcousticSolution, AntennaSolution, CellSolution, DielectricSolution, PECSolution, PlanarEcho, PlanarSolution,
-    PotentialSolution, ScatteringSolution,
+    PotentialSolution, ScatteringSolution, SheetSolution,
 )  # fmt: skip
 SOLUTIONS: dict[str, Restorer] = {each.__name__: Restorer(each.saved_classes, each._restored) for each in RESTORED} | {
     ElasticSolution.__name__: Restorer(ElasticSolution.saved_classes, _elastic_solution),

@@ -12,6 +12,7 @@ import scipy
 from numpy.typing import NDArray
 
 from calderon.formulations.acoustic.fluid import Fluid
+from calderon.validation import LARGEST
 
 
 class WallLaw:
@@ -81,11 +82,12 @@ class PorousLayer(WallLaw):
 
 @dataclass(frozen=True)
 class PerforatedPanel(WallLaw):
-    """A panel with round holes in front of a cavity of that depth on a rigid back.
+    """A panel with round holes in front of a cavity of that depth on a rigid back, or, without a cavity, the transfer
+    impedance of the panel alone.
 
     hole: diameter d in m. thickness: t of the panel in m. porosity: area of holes over that of the panel. cavity: depth
-    D in m. viscosity: eta in Pa s. In a hole the air moves by Poiseuille's and Stokes' law, with x = d sqrt(omega rho /
-    (4 eta)) and the ends' resistance sqrt(2) eta x / d and mass 0.85 rho d:
+    D in m, or None. viscosity: eta in Pa s. In a hole the air moves by Poiseuille's and Stokes' law, with
+    x = d sqrt(omega rho / (4 eta)) and the ends' resistance sqrt(2) eta x / d and mass 0.85 rho d:
 
         Z = [-i omega rho t / (1 - 2 J1(y) / (y J0(y))) + sqrt(2) eta x / d - 0.85i omega rho d] / porosity
             + i rho c cot(omega D / c),    y = x sqrt(i).
@@ -96,7 +98,7 @@ class PerforatedPanel(WallLaw):
     hole: float
     thickness: float
     porosity: float
-    cavity: float
+    cavity: float | None
     viscosity: float
 
     def impedance(self, omega: complex, fluid: Fluid) -> complex:
@@ -107,8 +109,10 @@ class PerforatedPanel(WallLaw):
             mass * self.thickness / (1 - 2 * scipy.special.jve(1, y) / (y * scipy.special.jve(0, y)))
         )  # scaled: wide holes
         ends = np.sqrt(2) * self.viscosity * x / self.hole + 0.85 * mass * self.hole
-        cavity = 1j * fluid.impedance / np.tan(omega * self.cavity / fluid.speed_of_sound)
-        return complex((hole + ends) / self.porosity + cavity)
+        panel = complex((hole + ends) / self.porosity)
+        if self.cavity is None:
+            return panel
+        return panel + complex(1j * fluid.impedance / np.tan(omega * self.cavity / fluid.speed_of_sound))
 
 
 def absorbing_ratio(alpha: float) -> float:
@@ -128,3 +132,16 @@ def passive(values: Any, gain: bool) -> None:
             "exp(-i omega t) a passive wall has Re Z >= 0, a stiffness is +iK/omega and a mass -i omega m; a wall that "
             "is driven is Impedance(..., gain=True)"
         )
+
+
+def admitted(z: NDArray[np.complex128], name: str, gain: bool, at_zero: str) -> NDArray[np.complex128]:
+    """1 / Z of impedances, 0 for infinite ones; ValueError for values of the wall of that name that are 0, or not
+    passive unless gain is True. at_zero: what to do where Z = 0."""
+    rigid = np.isinf(z)
+    real, size = np.where(rigid, 0.0, z.real), np.where(rigid, 1.0, np.abs(z))
+    if (size < 1 / LARGEST).any() or (real.min() < 0 and not gain):
+        raise ValueError(
+            f"the impedance of {name} is 0 or has a negative real part at some points, down to {real.min():.4g} "
+            f"Pa s/m: passive walls have Re Z >= 0; {at_zero}"
+        )
+    return np.asarray(np.where(rigid, 0.0, 1 / np.where(rigid, 1.0, z)))

@@ -173,16 +173,16 @@ class Impedance(WallCondition):
 
     @classmethod
     def perforated(
-        cls, hole: float, thickness: float, porosity: float, cavity: float, viscosity: float = 1.81e-5
+        cls, hole: float, thickness: float, porosity: float, cavity: float | None, viscosity: float = 1.81e-5
     ) -> "Impedance":
         """A panel with holes of that diameter in front of a cavity of that depth, thickness of the panel, all in m;
-        porosity: area of the holes over that of the panel. viscosity: of the fluid in Pa s, of air at 20 degrees. See
-        `PerforatedPanel`."""
-        given = {"hole": hole, "thickness": thickness, "porosity": porosity, "cavity": cavity, "viscosity": viscosity}
-        sizes = [positive_length(value, name) for name, value in given.items()]
-        if sizes[2] >= 1:
+        porosity: area of the holes over that of the panel. cavity=None: the panel alone, for an `AcousticSheet`.
+        viscosity: of the fluid in Pa s, of air at 20 degrees. See `PerforatedPanel`."""
+        given = {"hole": hole, "thickness": thickness, "porosity": porosity, "viscosity": viscosity}
+        sizes = {name: positive_length(value, name) for name, value in given.items()}
+        if sizes["porosity"] >= 1:
             raise ValueError(f"porosity is the area of the holes over that of the panel, below 1, got {porosity!r}")
-        return cls(PerforatedPanel(*sizes))
+        return cls(PerforatedPanel(**sizes, cavity=None if cavity is None else positive_length(cavity, "cavity")))
 
     @classmethod
     def table(cls, frequencies: ArrayLike, values: ArrayLike) -> "Impedance":

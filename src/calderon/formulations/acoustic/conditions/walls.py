@@ -45,7 +45,7 @@ def walls_of(mesh: TriangleMesh, conditions: Conditions, sign: float) -> list[Co
         return _present([_wall(mesh, np.arange(mesh.number_of_triangles), sign, "the surface", given)])
     found, owner = [], dict[int, Any]()
     for key, several in conditions.items():
-        numbers = numbers_of(mesh, key)
+        numbers = numbers_of(mesh, key, "conditions")
         for number in numbers:
             if number in owner:
                 raise ValueError(
@@ -58,13 +58,14 @@ def walls_of(mesh: TriangleMesh, conditions: Conditions, sign: float) -> list[Co
     return _present(found)
 
 
-def numbers_of(mesh: TriangleMesh, key: Any) -> list[int]:
-    """The tags that a key of a table stands for; ValueError for others, which offers the nearest name."""
+def numbers_of(mesh: TriangleMesh, key: Any, what: str) -> list[int]:
+    """The tags that a key of a table stands for; ValueError for others, which offers the nearest name. what: the table,
+    in an error."""
     try:
         return list(map(int, mesh.tag_numbers(key)))
     except ValueError as error:
         near = difflib.get_close_matches(str(key), [str(each) for each in (*mesh.names, *np.unique(mesh.tags))], n=1)
-        raise ValueError(f"conditions: {error}{f'; did you mean {near[0]!r}?' if near else ''}") from None
+        raise ValueError(f"{what}: {error}{f'; did you mean {near[0]!r}?' if near else ''}") from None
 
 
 def _listed(given: Any, where: str) -> list[WallCondition]:

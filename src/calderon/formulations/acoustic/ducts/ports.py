@@ -34,7 +34,7 @@ def four_pole_of(problem: "AcousticProblem", inlet: Any, outlet: Any, options: A
             "a four-pole is one of the inside of a duct, side='interior', and of even sound where it has mirrors"
         )
     mesh = problem.surface.part
-    ports = [tuple(numbers_of(mesh, each)) for each in (inlet, outlet)]
+    ports = [tuple(numbers_of(mesh, each, "ports")) for each in (inlet, outlet)]
     if common := set(ports[0]) & set(ports[1]):
         raise ValueError(f"a four-pole is between two parts of the surface, and both have the tags {sorted(common)}")
     walls = _other_walls(mesh, problem.conditions, {*ports[0], *ports[1]})
@@ -62,7 +62,7 @@ def _other_walls(mesh: Any, conditions: Any, ports: set[int]) -> dict[tuple[int,
     given = conditions if isinstance(conditions, Mapping) else {tags: conditions}
     found = {}
     for key, several in given.items():
-        numbers = tuple(each for each in numbers_of(mesh, key) if each not in ports)
+        numbers = tuple(each for each in numbers_of(mesh, key, "conditions") if each not in ports)
         if numbers:
             found[numbers] = silent(several)
     return found

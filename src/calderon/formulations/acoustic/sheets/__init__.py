@@ -1,0 +1,1 @@
+"""Thin sheets that sound goes through or around: screens, perforated and rigid plates."""
