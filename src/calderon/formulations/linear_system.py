@@ -349,7 +349,10 @@ class LinearSystem:
             (history, float(history[-1]), info.converged or bool(history[-1] <= options.rtol))
             for history in info.histories
         ]
-        return solution, self._infos(method, columns, factorisation, info.seconds)
+        infos = self._infos(method, columns, factorisation, info.seconds)
+        for number, condition in enumerate(info.conditions):
+            infos[number] = replace(infos[number], condition=condition)
+        return solution, infos
 
     def _direct(self, rhs: NDArray[Any], options: SolveOptions) -> tuple[NDArray[Any], list[SolutionInfo]]:
         factorisation = self._factorise(options)

@@ -19,6 +19,8 @@ class SolutionInfo(Described):
     of a matrix that stays on a device without double precision, which gives a warning.
     right_hand_sides: how many were solved together. assembly_seconds: 0 where a matrix was available already.
     factorisation_seconds: of LU, 0 where factors were available. solve_seconds: of all right-hand sides together.
+    condition: of GMRES an estimate, from below, of the condition number of the preconditioned matrix; of LU that of
+    the matrix in the problems whose equation may be singular; else None.
     """
 
     equation: str
@@ -33,6 +35,7 @@ class SolutionInfo(Described):
     assembly_seconds: float
     factorisation_seconds: float
     solve_seconds: float
+    condition: float | None = None
 
     @property
     def brief(self) -> str:

@@ -113,6 +113,13 @@ class KrylovSpace:
         """Norm of the least-squares residual after the steps taken."""
         return abs(self._rhs[-1])
 
+    @property
+    def condition(self) -> float:
+        """The condition number of the operator in the space, that of R: below that of the whole operator, near to it
+        where the solution has a part along the smallest singular vector."""
+        values = np.linalg.svd(self._matrix(), compute_uv=False)
+        return np.inf if values[-1] == 0 else float(values[0] / values[-1])
+
     def extend(self, image: Any) -> float:
         """Accept B v for the newest v (overwritten), return the new residual norm.
 
@@ -136,15 +143,20 @@ class KrylovSpace:
 
     def combination(self) -> np.ndarray:
         """The minimiser V y (n,) in the space."""
-        triangle = np.zeros((self.steps, self.steps), self.basis.dtype)
-        for j, column in enumerate(self._triangle):
-            triangle[: j + 1, j] = column
+        triangle = self._matrix()
         rhs = np.array(self._rhs[:-1], triangle.dtype)
         if np.any(triangle.diagonal() == 0):  # a singular operator; the residual shows it
             y = np.linalg.lstsq(triangle, rhs)[0]
         else:
             y = np.linalg.solve(triangle, rhs)
         return self.basis.combination(y)
+
+    def _matrix(self) -> np.ndarray:
+        """R (steps, steps)."""
+        triangle = np.zeros((self.steps, self.steps), self.basis.dtype)
+        for j, column in enumerate(self._triangle):
+            triangle[: j + 1, j] = column
+        return triangle
 
     def _rotate(self, column: list[complex]) -> None:
         for i, (c, s) in enumerate(self._rotations):

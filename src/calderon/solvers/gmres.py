@@ -167,6 +167,7 @@ class _GMRES(Iteration[_Column]):
             if true <= column.checked:  # a trial worse than the last iterate is not kept
                 column.x, column.checked = trial.copy(), true
             column.running, column.failure = False, "" if column.met else column.failure
+            column.condition = column.space.condition
             column.history[-1] = column.checked / column.size
         self._open_spaces(again, starts)
 

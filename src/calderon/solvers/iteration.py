@@ -35,6 +35,8 @@ class SolverInfo:
     rtol, atol: as requested.
     products: applications of A to one vector, those of the residual checks included.
     seconds: wall-clock time.
+    conditions: for each right-hand side an estimate, from below, of the condition number of the (preconditioned)
+        operator, None where there is none.
     """
 
     method: str
@@ -46,6 +48,7 @@ class SolverInfo:
     atol: float
     products: int
     seconds: float
+    conditions: tuple[float | None, ...] = ()
 
     @property
     def residual(self) -> float:
@@ -100,7 +103,7 @@ class Column:
 
     x: the iterate. rhs, size: b and |b|. goal: the residual norm to reach. checked: the last true residual norm.
     products: with A. history: relative residuals. running: whether it needs further steps. failure: why it failed, if
-    so.
+    so. condition: an estimate of that of the operator, None without any.
     """
 
     x: np.ndarray
@@ -112,6 +115,7 @@ class Column:
     history: list[float]
     running: bool
     failure: str = ""
+    condition: float | None = None
 
 
 AnyColumn = TypeVar("AnyColumn", bound=Column)
@@ -226,6 +230,7 @@ def _verdict(
         atol=limit.atol,
         products=sum(column.products for column in columns),
         seconds=time.perf_counter() - began,
+        conditions=tuple(column.condition for column in columns),
     )
     solution = np.ascontiguousarray(stack([column.x for column in columns]).reshape(system.shape))
     # the column with the largest residual, and advice for it

@@ -60,3 +60,40 @@ def test_compressed_entries_of_a_small_room_are_warned_of():
         warnings.simplefilter("error")
         warn_of_small_room(mesh, 40 * np.pi / 343.0, 1e-6)
         warn_of_small_room(mesh, 2 * np.pi / 343.0, 0.0)
+
+
+def test_the_condition_of_the_equation_tells_resonances():
+    """By GMRES from below, by LU; near k = pi the rigid box of 1 x 0.7 x 0.5 m resonates. Outside there are none."""
+    mesh = cal.mesh.cuboid([1.0, 0.7, 0.5], h=0.25)
+    source, conditions = cal.PointSource([0.2, 0.1, 0.0]), []
+    for k in (2.5, 3.1416):
+        room = cal.AcousticProblem(mesh, k, fluid=AIR, side="interior")
+        steps, factors = room.solve(source, rtol=1e-8), room.solve(source, solver="lu")
+        assert steps.info.condition < factors.info.condition  # preconditioned, and without
+        conditions.append([steps.info.condition, factors.info.condition])
+        assert "condition number of the equation" in str(steps)
+    away, near = np.array(conditions)
+    assert (near > 10 * away).all()
+    outside = cal.AcousticProblem(mesh, 3.0, fluid=AIR).solve(cal.PointSource([1.0, 0, 0]), solver="lu")
+    assert outside.info.condition is None
+
+
+def test_a_room_at_a_resonance_is_warned_of_by_its_mode():
+    """At 0.005 Hz a box is a spring, so soft that constants are nearly free: condition 1e8."""
+    with pytest.warns(AccuracyWarning, match="the constant pressure of a closed room, 0 Hz"):
+        problem(0.005).solve(solver="lu")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        problem(20.0).solve(solver="lu")
+
+
+@pytest.mark.parametrize("given", [cal.SoundPressure(1.0), cal.SoundPressure(lambda x: np.exp(1j * 8.336 * x[:, 0]))])
+def test_pressures_on_all_walls_at_a_resonance_are_warned_of(given):
+    """The box with p = 0 has k = pi sqrt(1 + 1/0.49 + 4) = 8.336; waves that fit do not raise the slope."""
+    mesh = cal.mesh.cuboid([1.0, 0.7, 0.5], h=0.1)
+    at = cal.AcousticProblem(mesh, 8.336, fluid=AIR, side="interior", conditions=given)
+    with pytest.warns(AccuracyWarning, match="455.0.* Hz is near a resonance of a room with p = 0"):
+        at.solve()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        at.at(7.0).solve()

@@ -10,7 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.formulations.acoustic.closed_rooms import error_of_constants, warn_of_small_room
+from calderon.formulations.acoustic.closed_rooms import (
+    error_of_constants,
+    warn_of_resonance,
+    warn_of_small_room,
+)
 from calderon.formulations.acoustic.conditions.boundary_layers import require_thin_layers
 from calderon.formulations.acoustic.conditions.walls import ConditionedWall, Conditions, walls_of
 from calderon.formulations.acoustic.decomposed import parities_of, silent, solved_by_parity
@@ -72,7 +76,8 @@ class AcousticProblem(Problem[AcousticSolution]):
     space: of pressures, "P1" or "P2". Data: sources in the fluid, waves or a sum of them, or None.
 
     Outside the equation has one solution at every frequency. Inside there are none, or many, at resonances of a room
-    without absorption: near them the sound is as large as the mesh is accurate.
+    without absorption: near them the sound is as large as the mesh is accurate. `solution.info.condition` tells how
+    near, and an AccuracyWarning names the mode where it is above 1e8.
 
         walls = {"cone": cal.Velocity(1e-3), "lining": cal.Impedance.porous(1e4, 0.05)}
         solution = cal.AcousticProblem(mesh, frequency=500.0, fluid=cal.Fluid.air(), conditions=walls).solve()
@@ -343,6 +348,18 @@ class AcousticProblem(Problem[AcousticSolution]):
         functions = self.equation.functions
         self.surface.require_symmetry(functions, tested, self.mirrors)
         return np.asarray(known + tested[functions.functions][self.equation.order])
+
+    def _solve(self, data: list[Any], options: SolveOptions) -> list[AcousticSolution]:
+        solutions = super()._solve(data, options)
+        if self.side == "exterior":
+            return solutions
+        if options.solver == "lu":  # factors on a device do not tell
+            condition = getattr(self.system.factors, "condition", None)
+            solutions = [replace(each, info=replace(each.info, condition=condition)) for each in solutions]
+        by_osrc = getattr(options.preconditioner, "name", "") == "osrc" and options.solver != "lu"
+        for each in solutions:
+            warn_of_resonance(each, self.equation.held.all(), by_osrc)
+        return solutions
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> AcousticSolution:
         equation = self.equation

@@ -5,17 +5,26 @@
 that error, which is taken off.
 """
 
+from typing import Any
+
 import numpy as np
 
+from calderon.formulations.acoustic.acoustic_solution import AcousticSolution
 from calderon.formulations.linear_system import ThinTerm
 from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
 from calderon.mesh.containment import nested_components
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.operators import double_layer, identity
-from calderon.spaces import Space
+from calderon.spaces import Function, Space
 from calderon.spaces.mirror_images import MirroredFunctions
 
+SINGULAR = 1e8
+"""Condition number above which half of the digits of double precision are lost: a room at a resonance."""
+HELD = 30.0
+"""Condition number by "osrc", or slope of the pressure over k times the pressure, from which a room with given
+pressures is taken to be near a resonance: 3 and 1 elsewhere, 27 at 2 % from a resonance of a box, where the field is
+wrong by 20 % with 7 elements per wavelength."""
 ACCEPTED = 1e-2
 """Relative error of a nearly constant pressure above which a warning is given."""
 
@@ -44,3 +53,48 @@ def warn_of_small_room(mesh: TriangleMesh, wavenumber: complex, error: float) ->
             f"{min(error / strength, 1.0):.1g}, since entries are accurate to {error:.0e}: take method='dense' in "
             "double precision, or a smaller compression_rtol"
         )
+
+
+def warn_of_resonance(solution: AcousticSolution, held: bool, by_osrc: bool) -> None:
+    """AccuracyWarning where the equation of a room is nearly singular, with the mode that it has.
+
+    held: whether the pressure is given on all walls; the equation is of the first kind then, and nothing absorbs.
+    by_osrc: whether the condition is that of the equation preconditioned by "osrc", some 3 away from resonances.
+    """
+    condition, hertz = solution.info.condition, f"{solution.frequency:.6g} Hz"
+    if condition is not None and condition > SINGULAR:
+        found = solution.surface if solution.released is None else solution.released
+        warn_of_accuracy(
+            f"the equation of this room has the condition number {condition:.1e}: {hertz} is at the resonance of "
+            f"{_mode(found)}, and the sound is as uncertain as its distance from it; let a wall absorb (Impedance), "
+            "give the fluid a loss, or take another frequency"
+        )
+    elif held and solution.released is not None:
+        raised = max(_raised_slope(solution), condition if by_osrc and condition is not None else 0.0)
+        if raised > HELD:
+            warn_of_accuracy(
+                f"the pressure is given on all walls, and {hertz} is near a resonance of a room with p = 0 there, at "
+                "which there is no sound of these pressures, or no single one: errors of the mesh count "
+                f"{raised:.2g} times; give a velocity or an impedance on a wall, or take another frequency"
+            )
+
+
+def _raised_slope(solution: AcousticSolution) -> float:
+    """The slope of the pressure on walls where it is given over the pressure there with that of the sources, and over
+    k, or area over volume where that is more."""
+    mesh, space = solution.mesh, solution.surface.space
+    given, slopes = solution.surface.coefficients, solution.released.coefficients  # type: ignore[union-attr]
+    if solution.sources is not None:
+        given = given - solution.sources(np.asarray(space.nodes))  # type: ignore[union-attr]
+    usual = max(abs(solution.wavenumber), mesh.area / abs(mesh.volume))
+    return float(np.linalg.norm(slopes) / np.linalg.norm(given) / usual)
+
+
+def _mode(found: Function) -> str:
+    """A mode by its function on the walls, in words."""
+    space: Any = found.space
+    values, weights = found.coefficients, space.load_vector(1.0)
+    mean, square = weights @ values / weights.sum(), weights @ np.abs(values) ** 2 / weights.sum()
+    if abs(mean) ** 2 > 0.99 * square:
+        return "the constant pressure of a closed room, 0 Hz"
+    return f"a mode that is largest at {space.nodes[np.abs(values).argmax()].round(4).tolist()} on the walls"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +15,13 @@ from calderon.mesh.errors import warn_of_accuracy
 from calderon.spaces import Function
 from calderon.spaces.space import supported_triangles
 
-if TYPE_CHECKING:
-    from calderon.formulations.acoustic.acoustic_problem import AcousticProblem
-
 PLANE = 0.1
 """Deviation of the pressure from its mean over a port, relative to that, up to which a wave is plane: powers are wrong
 by its square."""
 
 
-def four_pole_of(problem: "AcousticProblem", inlet: Any, outlet: Any, options: Any) -> FourPole:
-    """The four-pole of a room between two tags, its walls silent; see `AcousticProblem.four_pole`.
+def four_pole_of(problem: Any, inlet: Any, outlet: Any, options: Any) -> FourPole:
+    """The four-pole of a room, an `AcousticProblem`, between two tags, its walls silent.
 
     At both ports a wall of rho c moves, at one after the other: the room has no resonances then, however few walls
     absorb. With v its velocity, v - p / (rho c) is that of the fluid.

@@ -371,6 +371,8 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
 
     def __str__(self) -> str:
         lines = [f"{self.side} sound at {self.frequency:.6g} Hz", str(self.info)]
+        if self.side == "interior" and self.info.condition is not None:
+            lines.append(f"condition number of the equation {self.info.condition:.1e}, large near resonances")
         if self.moving is not None or self.released is not None:
             lines.append(f"sound power {self.sound_power:.4g} W, {self.sound_power_level:.1f} dB re 1 pW")
             if self._is_reactive:
