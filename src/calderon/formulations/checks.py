@@ -95,15 +95,17 @@ def resolution(mesh: TriangleMesh, wavenumber: complex, elements: float) -> str:
 
 
 def warn_coarse(mesh: TriangleMesh, wavenumber: complex) -> None:
-    """AccuracyWarning below 6 elements per wavelength; a doubt about units where k times the size is unusual."""
+    """AccuracyWarning below 6 elements per wavelength, which below one asks for the unit of the mesh; a doubt about
+    units where k times the size is unusual."""
     warn_wavenumber(mesh, wavenumber)
     resolved, fewest = elements_per_wavelength(mesh, wavenumber), 6.0  # below, a solution is qualitative
     if resolved < fewest:
         finest = 2 * np.pi / abs(wavenumber) / fewest
+        millimetres = "; coordinates count in metres: a mesh in mm is read with scale=1e-3" if resolved < 1 else ""
         warn_of_accuracy(
             f"{resolved:.2g} elements per wavelength (edges of {element_length(mesh):.3g} for a wavelength of "
             f"{2 * np.pi / abs(wavenumber):.3g}): at least {fewest:.0f} are needed, 10 give about 1 %; "
-            f"refine the mesh to edges of {finest:.3g}, or lower the frequency"
+            f"refine the mesh to edges of {finest:.3g}, or lower the frequency{millimetres}"
         )
 
 

@@ -301,3 +301,21 @@ def test_interiors_have_no_far_field():
     ).solve()
     with pytest.raises(ValueError, match="side='exterior'"):
         solution.far_field([[0, 0, 1.0]])
+
+
+def test_meshes_in_millimetres_are_doubted():
+    """A box of 300 mm that is read as 300 m, at 50 Hz and at 5 kHz."""
+    mesh = cal.mesh.sphere(150.0, 50.0)
+    with pytest.warns(cal.AccuracyWarning, match="coordinates count in metres: a mesh in mm is read with scale=1e-3"):
+        cal.AcousticProblem(mesh, frequency=50.0, fluid=AIR, conditions=cal.Velocity(1.0))
+    with pytest.warns(cal.mesh.MeshWarning, match="mesh in millimetres"), pytest.warns(cal.AccuracyWarning):
+        cal.AcousticProblem(mesh, frequency=5000.0, fluid=AIR, conditions=cal.Velocity(1.0))
+
+
+@pytest.mark.parametrize("condition", [cal.Velocity, cal.Impedance, cal.SoundPressure])
+@pytest.mark.parametrize("change", [1, -1])
+def test_arrays_of_another_length_than_vertices_or_triangles_are_refused(condition, change):
+    mesh = cal.mesh.sphere(1.0, 0.5)
+    wrong = condition(np.ones(mesh.number_of_vertices + change))
+    with pytest.raises(ValueError, match=f"{mesh.number_of_vertices} vertices of the mesh, or one for all"):
+        cal.AcousticProblem(mesh, 1.0, fluid=WATER, conditions=wrong).solve()
