@@ -95,7 +95,7 @@ def resolution(mesh: TriangleMesh, wavenumber: complex, elements: float) -> str:
 
 
 def warn_coarse(mesh: TriangleMesh, wavenumber: complex) -> None:
-    """AccuracyWarning below 6 elements per wavelength, which below one asks for the unit of the mesh; a doubt about
+    """AccuracyWarning below 6 elements per wavelength, which below one doubts the unit of the mesh; a doubt about
     units where k times the size is unusual."""
     warn_wavenumber(mesh, wavenumber)
     resolved, fewest = elements_per_wavelength(mesh, wavenumber), 6.0  # below, a solution is qualitative

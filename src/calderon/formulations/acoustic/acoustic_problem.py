@@ -358,7 +358,7 @@ class AcousticProblem(Problem[AcousticSolution]):
             solutions = [replace(each, info=replace(each.info, condition=condition)) for each in solutions]
         by_osrc = getattr(options.preconditioner, "name", "") == "osrc" and options.solver != "lu"
         for each in solutions:
-            warn_of_resonance(each, self.equation.held.all(), by_osrc)
+            warn_of_resonance(each, bool(self.equation.held.all()), by_osrc)
         return solutions
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> AcousticSolution:

@@ -85,13 +85,13 @@ def _raised_slope(solution: AcousticSolution) -> float:
     mesh, space = solution.mesh, solution.surface.space
     given, slopes = solution.surface.coefficients, solution.released.coefficients  # type: ignore[union-attr]
     if solution.sources is not None:
-        given = given - solution.sources(np.asarray(space.nodes))  # type: ignore[union-attr]
+        given = given - solution.sources(np.asarray(space.nodes))
     usual = max(abs(solution.wavenumber), mesh.area / abs(mesh.volume))
     return float(np.linalg.norm(slopes) / np.linalg.norm(given) / usual)
 
 
 def _mode(found: Function) -> str:
-    """A mode by its function on the walls, in words."""
+    """A mode by its function on the walls."""
     space: Any = found.space
     values, weights = found.coefficients, space.load_vector(1.0)
     mean, square = weights @ values / weights.sum(), weights @ np.abs(values) ** 2 / weights.sum()

@@ -64,7 +64,7 @@ class ViscothermalWall(WallCondition):
                 f"Fluid.water(celsius), or give ViscothermalWall({arguments}); air at 20 degrees has 1.5e-5 m^2/s, "
                 "1.4 and 0.71"
             )
-        viscosity, gamma, prandtl = (float(value) for value in given.values())  # type: ignore[arg-type]
+        viscosity, gamma, prandtl = (float(value) for value in given.values())
         viscous = complex(np.sqrt(2 * viscosity / complex(omega)))
         thermal = viscous / np.sqrt(prandtl)
         return LayerThickness(viscous, (gamma - 1) * thermal, thermal)

@@ -39,7 +39,7 @@ def four_pole_of(problem: Any, inlet: Any, outlet: Any, options: Any) -> FourPol
     matrix, areas = None, [0.0, 0.0]
     for driven in (0, 1):
         moving = {port: [Velocity(float(n == driven)), load] for n, port in enumerate(ports)}
-        loaded: Any = replace(problem, conditions={**walls, **moving}, frequency=None)  # type: ignore[arg-type]
+        loaded: Any = replace(problem, conditions={**walls, **moving}, frequency=None)
         if matrix is not None:  # one matrix: what is known alone differs
             loaded.__dict__["system"] = matrix
         matrix = loaded.system

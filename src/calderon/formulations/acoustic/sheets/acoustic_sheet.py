@@ -75,7 +75,7 @@ class AcousticSheet(ScatteringProblem):
     def function_space(self) -> Space:
         """The space of the jump, which vanishes at the edge of the whole sheet."""
         make: Any = {"P1": P1, "P2": P2}[self.space]
-        return make(self.surface.whole, boundary=False)  # type: ignore[no-any-return]
+        return make(self.surface.whole, boundary=False)
 
     @cached_property
     def admittances(self) -> NDArray[np.complex128]:
