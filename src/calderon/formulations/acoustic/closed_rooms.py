@@ -91,7 +91,7 @@ def _raised_slope(solution: AcousticSolution) -> float:
 
 
 def _mode(found: Function) -> str:
-    """A mode by its function on the walls."""
+    """The name of a mode, from its function on the walls."""
     space: Any = found.space
     values, weights = found.coefficients, space.load_vector(1.0)
     mean, square = weights @ values / weights.sum(), weights @ np.abs(values) ** 2 / weights.sum()
