@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calderon.case import CaseError, parse, read, surface_mesh
-from calderon.kinds.surface.computing import announcement, options
+from calderon.kinds.surface.computing import announcement
 from calderon.mesh import cube
 from calderon.report import Stages, example, examples, run
 
@@ -170,9 +170,9 @@ def test_sweeps_and_complex_numbers():
 
 def test_compressed_methods_and_preconditioners_reach_the_solver():
     keys = 'method = "auto"\ncompression_rtol = 1e-5\npreconditioner = "mass"'
-    chosen = options(parse(GOOD.replace("[output]", f"[solver]\n{keys}\n[output]")).case)
+    chosen = parse(GOOD.replace("[output]", f"[solver]\n{keys}\n[output]")).case.solver.options
     assert (chosen["method"], chosen["compression_rtol"], chosen["preconditioner"]) == ("auto", 1e-5, "mass")
-    assert "preconditioner" not in options(parse(GOOD).case)  # the problem has its usual one
+    assert "preconditioner" not in parse(GOOD).case.solver.options  # the problem has its usual one
     case = example("submarine").case
     assert case.solver.method == "auto" and "1626 unknowns, matrix 42" in announcement(case, 1626, "")
     assert announcement(case, 12000, "") == "12000 unknowns"  # whose method is chosen with the matrix

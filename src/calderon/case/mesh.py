@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 from pydantic import Field, model_validator
 
 import calderon.mesh as meshes
-from calderon.case.quantities import Size
+from calderon.case.quantities import Place, Size
 from calderon.case.reading import CaseFile
 from calderon.case.table import Table, key
 from calderon.mesh import CAD_FORMATS, TriangleMesh, metres_per
@@ -19,6 +19,8 @@ Keys = tuple[tuple[str, ...], tuple[str, ...]]
 CURVED = ("volume",)
 Shape = Literal[
     "sphere",
+    "hemisphere",
+    "disc",
     "hollow_sphere",
     "ellipsoid",
     "cube",
@@ -34,6 +36,8 @@ Shape = Literal[
 # keys of each shape; the names are those of calderon.mesh
 SHAPES: dict[str, Keys] = {
     "sphere": (("h", "radius"), CURVED),
+    "hemisphere": (("h", "radius"), CURVED),
+    "disc": (("h", "radius"), ()),
     "ellipsoid": (("h", "semi_axes"), CURVED),
     "cube": (("h", "size"), ()),
     "cuboid": (("h", "lengths"), ("grading",)),
@@ -52,6 +56,8 @@ class AnyMesh(Table):
     """Rules of the [mesh] tables of surfaces and of tetrahedra: one of SELECTORS is given, and the keys of a shape."""
 
     SHAPES: ClassVar[dict[str, Keys]]
+    ALWAYS: ClassVar[tuple[str, ...]] = ()
+    """Keys that go with every source."""
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -60,7 +66,7 @@ class AnyMesh(Table):
             choices = f"{', '.join(self.SELECTORS[:-1])} or {self.SELECTORS[-1]}"
             raise ValueError(f"give exactly one of {choices}: got {' and '.join(sources) or 'none of them'}")
         source, chosen, (needed, optional) = self._source
-        self.require_keys(f"the {source} {chosen!r}", needed, optional, f"{source} = {chosen!r}")
+        self.require_keys(f"the {source} {chosen!r}", needed, (*optional, *self.ALWAYS), f"{source} = {chosen!r}")
         return self
 
     @property
@@ -89,6 +95,7 @@ class Mesh(AnyMesh):
 
     SELECTORS: ClassVar = ("file", "sample", "shape")
     SHAPES: ClassVar = SHAPES
+    ALWAYS: ClassVar = ("translation",)
     file: str | None = key("a surface mesh, or a CAD model with h, in the folder of the case")
     sample: Literal["submarine", "bracket", "machine-tool"] | None = key("a mesh that ships with the package")
     shape: Shape | None = key("a body that is meshed; it decides which lengths are accepted")
@@ -111,6 +118,7 @@ class Mesh(AnyMesh):
     divisions: Annotated[int, Field(ge=0, le=6)] | None = key(
         "how often each triangle of a file or a sample is cut into four"
     )
+    translation: Place | None = key("by which the mesh is moved; none unless given")
 
 
 M = TypeVar("M")
@@ -151,7 +159,7 @@ def surface_mesh(file: CaseFile[Any], metres: float = 1.0, unit: str = "m") -> T
         return found if metres == 1 else found.scaled(1 / metres)
 
     mesh = mesh_of(file, read, made, metres, unit)
-    if table.divisions is None:
-        return mesh
-    with file.blamed("mesh", "divisions"):
-        return mesh.divided(table.divisions)
+    if table.divisions is not None:
+        with file.blamed("mesh", "divisions"):
+            mesh = mesh.divided(table.divisions)
+    return mesh if table.translation is None else mesh.translated(table.translation)

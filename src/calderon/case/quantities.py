@@ -28,9 +28,13 @@ UNITS: dict[str, dict[str, float]] = {
     "length": METRES,
     "frequency": {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9},
     "speed": {"m/s": 1.0, "km/s": 1e3, "ft/s": 0.3048},
+    "velocity": {"m/s": 1.0, "cm/s": 1e-2, "mm/s": 1e-3, "um/s": 1e-6},
     "density": {"kg/m^3": 1.0, "kg/m3": 1.0, "g/cm^3": 1e3, "g/cm3": 1e3, "t/mm^3": 1e12},
     "wavenumber": {"1/m": 1.0, "rad/m": 1.0},
     "pressure": {"Pa": 1.0, "kPa": 1e3, "uPa": 1e-6},
+    "sound impedance": {"Pa s/m": 1.0, "kPa s/m": 1e3, "MPa s/m": 1e6, "rayl": 1.0},
+    "flow resistivity": {"Pa s/m^2": 1.0, "kPa s/m^2": 1e3},
+    "viscosity": {"Pa s": 1.0, "mPa s": 1e-3, "uPa s": 1e-6},
     "angle": {"deg": math.pi / 180, "rad": 1.0},
     "field strength": {"V/m": 1.0, "kV/m": 1e3, "mV/m": 1e-3},
     "voltage": {"V": 1.0, "kV": 1e3, "mV": 1e-3},
@@ -208,3 +212,17 @@ SWEEP = {
 FREQUENCIES = {**FREQUENCY, "anyOf": [*FREQUENCY["anyOf"], {"type": "array", "items": FREQUENCY, "minItems": 1}, SWEEP]}
 """In a JSON schema."""
 Frequencies = Annotated[tuple[Frequency, ...], BeforeValidator(_frequencies), WithJsonSchema(FREQUENCIES)]
+
+
+def complex_number(value: Any) -> complex:
+    """A real number or [real, imaginary]."""
+    parts = value if isinstance(value, list) else [value, 0.0]
+    if len(parts) != 2 or any(isinstance(part, bool) or not isinstance(part, (int, float)) for part in parts):
+        raise ValueError("write a number or [real, imaginary]")
+    if not all(math.isfinite(part) for part in parts):
+        raise ValueError("both parts must be finite")
+    return complex(*parts)
+
+
+COMPLEX = {"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}]}
+"""In a JSON schema."""

@@ -12,31 +12,20 @@ from calderon.validation import unit_vector
 Direction = tuple[float, float, float]
 
 
-class Wave(Table):
-    """A plane wave by its direction of travel (vector or angles). electric_field, 1 V/m if not given, and polarization,
-    V (along theta-hat of the direction toward the source), H (along phi-hat) or a vector: of an electromagnetic wave.
-    """
+class Travelling(Table):
+    """The direction of travel of a plane wave: a vector or angles."""
 
-    kind: str
     direction: Direction | None = key("of travel of the wave, any length; of a current, its direction")
     azimuth: Angle | None = key("of the direction of travel, instead of a vector")
     elevation: Angle | None = key("of the direction of travel above the xy plane; 0 unless given")
-    polarization: Literal["V", "H"] | Direction | None = key(
-        'of the electric field: "V" (theta-hat), "H" (phi-hat) or a vector perpendicular to the direction'
-    )
-    electric_field: FieldStrength | None = key("peak value; 1 V/m unless given")
 
-    def require_plane_wave(self) -> None:
-        """ValueError unless one direction of travel is given, and a polarisation perpendicular to it or none."""
+    def require_direction(self) -> None:
+        """ValueError unless one direction of travel is given."""
         if (self.direction is None) == (self.azimuth is None):
             raise ValueError("a plane wave needs either direction = [x, y, z] or azimuth (with elevation, if not 0)")
         if self.direction is not None and self.elevation is not None:
             raise ValueError("elevation requires azimuth, not direction")
-        for name in ("direction", "polarization"):
-            if getattr(self, name) is not None and not any(getattr(self, name)):
-                raise ValueError(f"{name} = [0, 0, 0] is not a direction")
-        if (vector := self.vector) is not None and abs(vector @ self.unit_direction) > 1e-6:
-            raise ValueError("polarization must be perpendicular to the direction of travel")
+        require_nonzero(self, "direction")
 
     @property
     def unit_direction(self) -> np.ndarray:
@@ -45,6 +34,31 @@ class Wave(Table):
             return unit_vector(self.direction)
         azimuth, elevation = self.azimuth or 0.0, self.elevation or 0.0
         return np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
+
+
+def require_nonzero(table: Table, name: str) -> None:
+    """ValueError for the vector 0 as a direction."""
+    if getattr(table, name) is not None and not any(getattr(table, name)):
+        raise ValueError(f"{name} = [0, 0, 0] is not a direction")
+
+
+class Wave(Travelling):
+    """A plane wave by its direction of travel (vector or angles). electric_field, 1 V/m if not given, and polarization,
+    V (along theta-hat of the direction toward the source), H (along phi-hat) or a vector: of an electromagnetic wave.
+    """
+
+    kind: str
+    polarization: Literal["V", "H"] | Direction | None = key(
+        'of the electric field: "V" (theta-hat), "H" (phi-hat) or a vector perpendicular to the direction'
+    )
+    electric_field: FieldStrength | None = key("peak value; 1 V/m unless given")
+
+    def require_plane_wave(self) -> None:
+        """ValueError unless one direction of travel is given, and a polarisation perpendicular to it or none."""
+        self.require_direction()
+        require_nonzero(self, "polarization")
+        if (vector := self.vector) is not None and abs(vector @ self.unit_direction) > 1e-6:
+            raise ValueError("polarization must be perpendicular to the direction of travel")
 
     @property
     def toward_source(self) -> tuple[float, float]:

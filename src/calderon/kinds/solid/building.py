@@ -5,21 +5,18 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calderon.case.faces import with_faces
 from calderon.case.mesh import surface_mesh
 from calderon.case.quantities import SYSTEMS
 from calderon.case.reading import CaseFile
 from calderon.formulations import BondedSolids, ElasticSolid
 from calderon.formulations.elastic.conditions.face_conditions import Support
 from calderon.formulations.elastic.conditions.surface_conditions import faces_of
-from calderon.kinds.solid.model import Face, SolidCase
-from calderon.mesh import MeshError, MeshWarning, TriangleMesh
+from calderon.kinds.solid.model import SolidCase
+from calderon.mesh import MeshWarning, TriangleMesh
 from calderon.mesh.errors import warn
 
-WITHIN = 1e-6
-"""How far vertices may lie out of the box of a face, over the diameter."""
-TILT = np.cos(np.radians(10))
 PLAUSIBLE = {"youngs_modulus": (1e5, 2e12, "stress", "Pa"), "density": (1.0, 3e4, "density", "kg/m^3")}
 """Between which constants in SI units lie; others are nearly always a mistake of units."""
 PLAUSIBLE_SIZE = 1e-6, 300.0
@@ -30,36 +27,9 @@ def solid_mesh(file: CaseFile[SolidCase]) -> TriangleMesh:
     """The mesh of a case of a solid, in its unit of length, with the names of its [[face]] tables; CaseError for what
     cannot be used."""
     length = SYSTEMS[file.case.solid.units].get("length", 1.0)
-    mesh = surface_mesh(file, length, "mm" if length == 1e-3 else "m")
-    tags, names = mesh.tags.copy(), dict(mesh.names)
-    for number, face in enumerate(file.case.face):
-        with file.blamed("face", "name", number=number):
-            chosen = _triangles(mesh, face)
-            if face.name in names:
-                raise MeshError(f"the mesh has this name already: its names are {', '.join(map(repr, names))}")
-        names[face.name] = max([int(tags.max()), *names.values()]) + 1
-        tags[chosen] = names[face.name]
+    mesh = with_faces(file, surface_mesh(file, length, "mm" if length == 1e-3 else "m"))
     _warn_of_units(file, mesh.diameter * length)
-    if not file.case.face:
-        return mesh
-    return TriangleMesh(mesh.vertices, mesh.triangles, tags, names, note=mesh.note)
-
-
-def _triangles(mesh: TriangleMesh, face: Face) -> NDArray[np.bool_]:
-    """(m,) which triangles belong to a face; MeshError for none."""
-    corners, slack = mesh.vertices[mesh.triangles], WITHIN * mesh.diameter
-    chosen = np.ones(len(corners), bool)
-    if face.low is not None:
-        chosen &= (corners >= np.array(face.low) - slack).all(axis=(1, 2))
-    if face.high is not None:
-        chosen &= (corners <= np.array(face.high) + slack).all(axis=(1, 2))
-    if face.normal is not None:
-        chosen &= mesh.normals @ (np.array(face.normal) / np.linalg.norm(face.normal)) > TILT
-    if not chosen.any():
-        low, high = mesh.bounds
-        spans = (f"{axis} from {a:.6g} to {b:.6g}" for axis, a, b in zip("xyz", low, high, strict=True))
-        raise MeshError(f"no triangle lies there with such a normal: the mesh has {', '.join(spans)}")
-    return chosen
+    return mesh
 
 
 def _warn_of_units(file: CaseFile[SolidCase], diameter: float) -> None:

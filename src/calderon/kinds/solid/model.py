@@ -7,6 +7,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationInfo, WithJsonSchema, model_validator
 
 import calderon.formulations as formulations
+from calderon.case.faces import Face, Tag
 from calderon.case.mesh import Mesh
 from calderon.case.output import NearFields, Rectangle
 from calderon.case.quantities import (
@@ -35,19 +36,12 @@ from calderon.case.waves import Direction
 from calderon.formulations.options import DEFAULTS
 
 
-def _tag(value: Any) -> int | str:
-    if isinstance(value, bool) or not isinstance(value, (int, str)):
-        raise ValueError("the tag of a face is its name, or its number in the mesh")
-    return value
-
-
 def _length_or_free(value: Any, info: ValidationInfo) -> float | None:
     if value == "free":
         return None
     return quantity(value, "length", "any", (info.context or {}).get("units", "SI"))
 
 
-Tag = Annotated[int | str, BeforeValidator(_tag)]
 LENGTH = TypeAdapter(Length).json_schema()
 Component = Annotated[
     float | None,
@@ -148,24 +142,6 @@ class Region(Table):
     name: str = key("in the report", ..., min_length=1)
     tags: tuple[Tag, ...] = key("all faces that bound the region, common ones included", ..., min_length=1)
     material: Constants
-
-
-class Face(Table):
-    """[[face]]: a name for the triangles within a box, low to high, whose normals are within 10 degrees of a direction,
-    where that is given; for meshes without tags, such as .stl."""
-
-    name: str = key("by which supports and loads mean it", ..., min_length=1)
-    low: tuple[Length, Length, Length] | None = key("lower corner of a box that holds the triangles")
-    high: tuple[Length, Length, Length] | None = key("upper corner of the box")
-    normal: Direction | None = key("direction within 10 degrees of that of the triangles")
-
-    @model_validator(mode="after")
-    def _chooses(self) -> "Face":
-        if self.low is None and self.high is None and self.normal is None:
-            raise ValueError("a face needs low = [x, y, z], high = [x, y, z] or normal = [x, y, z]")
-        if self.normal is not None and not any(self.normal):
-            raise ValueError("normal = [0, 0, 0] is not a direction")
-        return self
 
 
 class Support(Table):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from calderon.case import CaseFile
 from calderon.formulations.options import SolveOptions, largest_dense
-from calderon.kinds.surface.computing import SurfacePhysics, checked_mesh, dense_bytes, moments_of, options
+from calderon.kinds.surface.computing import SurfacePhysics, checked_mesh, dense_bytes, moments_of
 from calderon.kinds.surface.families import Acoustics, Antennas, Radar, Statics
 from calderon.kinds.surface.model import Case
 from calderon.kinds.surface.panels import PANELS
@@ -39,7 +39,7 @@ class SurfaceProblems(Kind[Case, TriangleMesh, Results]):
         moment = max(moments_of(case), key=lambda each: each.wavenumber)
         with stages.stage("plan the matrix", moment.at):
             posed = case.physics.build(mesh, moment.wavenumber)
-            chosen = SolveOptions(**options(case)).for_unknowns(posed.unknowns, posed.system.operator)
+            chosen = SolveOptions(**case.solver.options).for_unknowns(posed.unknowns, posed.system.operator)
             method = chosen.chosen
             with file.blamed("solver", "method"):
                 given = posed.system.operator, chosen.assembly_rtol, chosen.precision

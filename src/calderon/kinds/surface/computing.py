@@ -67,7 +67,7 @@ class SurfacePhysics(ABC):
         by_wave = [case, *(case.model_copy(update={"incident": wave, "wave": ()}) for wave in case.wave)]
         waves = [self.excitation(each, moment.wavenumber) for each in by_wave]
         with stages.stage("assemble and solve", announcement(case, posed.unknowns, moment.at)):
-            chosen = options(case)
+            chosen = case.solver.options
             solutions = [posed.solve(*waves, **chosen)] if len(waves) == 1 else posed.solve_all(waves, **chosen)
         solution = solutions[0]
         evaluated = self.evaluate(case, posed, solution, moment, stages)
@@ -114,7 +114,7 @@ class SurfacePhysics(ABC):
             try:
                 for other, posed in _posed_again(file, mesh, moment.wavenumber):
                     with stages.stage("second mesh", announcement(case, posed.unknowns, moment.at)):
-                        chosen = options(case) | {"matrix_file": None}
+                        chosen = case.solver.options | {"matrix_file": None}
                         again = posed.solve(self.excitation(case, moment.wavenumber), **chosen)
                         return second_mesh(*self.measured(case, mesh, solution, again), mesh, other)
                 return None
@@ -296,14 +296,6 @@ def source_name(number: int, incident: Incident | None) -> str:
     return f"{number}: along {vector_text(incident.unit_direction)}{field}"
 
 
-def options(case: Case) -> dict[str, Any]:
-    """The [solver] table as options of solve()."""
-    solver = case.solver
-    names = ("method", "rtol", "precision", "backend", "solver", "compression_rtol", "matrix_file")
-    chosen = {name: getattr(solver, name) for name in names} | {"maxiter": solver.max_iterations}
-    return chosen if solver.preconditioner is None else {**chosen, "preconditioner": solver.preconditioner}
-
-
 @contextmanager
 def saved_sweep(case: Case, pair: str = "") -> Iterator[dict[str, Any]]:
     """The option sweep_file= of a monostatic sweep while it is solved, next to the matrix file of the case if it has
@@ -342,7 +334,7 @@ def _digest(text: str) -> str:
 def announcement(case: Case, unknowns: int, at: str) -> str:
     """Description of the next solution, with the memory of a dense matrix, and without a method that "auto" has yet to
     choose; `at`: the step of a sweep, empty without one."""
-    method = SolveOptions(**options(case)).for_unknowns(unknowns).chosen
+    method = SolveOptions(**case.solver.options).for_unknowns(unknowns).chosen
     what = method.matrix if case.solver.names_method else ""
     if method.stores_entries:
         what = "matrix and factors" if case.solver.solver == "lu" else "matrix"

@@ -20,7 +20,7 @@ from calderon.formulations import (
     ScatteringSolution,
 )
 from calderon.formulations.scenes import level_values, pattern_rows
-from calderon.kinds.surface.computing import Measured, SurfacePhysics, all_around, deviation, options, saved_sweep
+from calderon.kinds.surface.computing import Measured, SurfacePhysics, all_around, deviation, saved_sweep
 from calderon.kinds.surface.model import Case, FarField
 from calderon.kinds.surface.results import FarFields, Moment, Words
 from calderon.mesh import TriangleMesh
@@ -129,7 +129,7 @@ def _monostatic(
         assert requested is not None
         step = ", ".join(filter(None, [pair, moment.at]))
         with stages.stage("monostatic cross-section", step), saved_sweep(case, pair) as saved:
-            chosen = options(case) | saved
+            chosen = case.solver.options | saved
             levels[pair] = decibels_of_power(posed.monostatic_rcs(*requested.theta_phi, pair, **chosen))
     return levels
 
@@ -190,7 +190,9 @@ class Acoustics(SurfacePhysics):
                     found["backward"] = float(solution.target_strength(-travel[None])[0])
             if backend := _compared(case):
                 with stages.stage(f"assemble and solve on {backend}", moment.at):
-                    again = posed.solve(solution.incident, **{**options(case), "backend": backend, "matrix_file": None})
+                    again = posed.solve(
+                        solution.incident, **{**case.solver.options, "backend": backend, "matrix_file": None}
+                    )
                     found["deviations"] = {backend: deviation(_far_field(again, requested), far)}
             if case.output.exact:
                 reference = _exact_far_field(case, moment.wavenumber, requested)

@@ -9,13 +9,12 @@ from calderon.case.media import Media, checked_media
 from calderon.case.mesh import Mesh
 from calderon.case.output import Angles, NearFields, Rectangle
 from calderon.case.quantities import Place, Pressure, Size
-from calderon.case.solver import Backend, MethodName, Precision
+from calderon.case.solver import Backend, WaveSolver
 from calderon.case.table import AT_MOST, CaseModel, Table, key
 from calderon.case.waves import Wave
 from calderon.exact import VACUUM_IMPEDANCE
-from calderon.formulations.options import DEFAULTS
 from calderon.kinds.surface.physics import BY_TAG, Physics
-from calderon.operators.methods import candidates, require, require_tolerance
+from calderon.operators.methods import require
 from calderon.waves import ElectromagneticPlaneWave, PlaneWave, PointSource
 
 
@@ -129,7 +128,7 @@ class Output(NearFields):
         return self
 
 
-class Solver(Table):
+class Solver(WaveSolver):
     """[solver]: how the equations are discretised and solved.
 
     method "auto": dense for few unknowns, else the expectedly fastest of "hmatrix" and, for waves, "mlfmm". rtol: of
@@ -140,42 +139,22 @@ class Solver(Table):
     nothing if there is none.
     """
 
-    method: MethodName = key('how operators are stored; "auto" takes the expectedly fastest', DEFAULTS["method"])
-    solver: Literal["gmres", "lu"] = key("iterations, or a factorisation of a dense matrix", DEFAULTS["solver"])
-    rtol: float = key("relative residual at which GMRES stops", DEFAULTS["rtol"], gt=0, lt=1)
-    compression_rtol: float | None = key(
-        "relative error of a compressed matrix; a tenth of rtol unless given", gt=0, lt=1
-    )
-    preconditioner: Literal["mass", "osrc", "hlu"] | None = key("of GMRES; the usual one of the problem unless given")
-    precision: Precision = key("of matrices", DEFAULTS["precision"])
-    backend: Backend = key(
-        'where kernels run: "numba" (processors), "opencl", "cuda", a device such as "cuda:1", or "auto"',
-        DEFAULTS["backend"],
-    )
     compare: Backend | None = key("a backend that solves again, for the deviation of its far field")
     matrix_file: str | None = key(
         "a .h5 file in the folder of the case that keeps finished parts of a matrix for later runs"
     )
-    max_iterations: int = key("of GMRES", DEFAULTS["maxiter"], ge=1)
 
     @model_validator(mode="after")
-    def _fits_together(self) -> "Solver":
-        for option in ("compression_rtol", "matrix_file"):
-            if getattr(self, option) is not None:
-                require(self.method, option)
-        require_tolerance(self.method, self.rtol, self.compression_rtol, self.precision)
-        if self.preconditioner == "hlu":
-            require(self.method, "preconditioner='hlu'")
-        if self.matrix_file is not None and not self.matrix_file.endswith((".h5", ".hdf5")):
-            raise ValueError(f"matrix_file: {self.matrix_file!r} should end in .h5 or .hdf5")
-        if self.solver == "lu":
-            require(self.method, "solver='lu'")
+    def _matrix_file(self) -> "Solver":
+        if self.matrix_file is not None:
+            require(self.method, "matrix_file")
+            if not self.matrix_file.endswith((".h5", ".hdf5")):
+                raise ValueError(f"matrix_file: {self.matrix_file!r} should end in .h5 or .hdf5")
         return self
 
     @property
-    def names_method(self) -> bool:
-        """Whether one method is named, and none is left to be chosen by its cost."""
-        return len(candidates(self.method)) == 1
+    def options(self) -> dict[str, Any]:
+        return super().options | {"matrix_file": self.matrix_file}
 
 
 class Case(CaseModel):

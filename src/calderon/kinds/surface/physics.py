@@ -1,6 +1,5 @@
 """The [physics] table: the problem, the frequency or wavenumber, and the media; PROBLEMS is the table of problems."""
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +11,17 @@ from pydantic import BeforeValidator, PrivateAttr, TypeAdapter, WithJsonSchema, 
 
 import calderon.formulations as formulations
 from calderon.case.media import NAMED, Dispersive, Use, is_name
-from calderon.case.quantities import Density, Frequencies, Potential, Speed, Voltage, Wavenumber, quantity
+from calderon.case.quantities import (
+    COMPLEX,
+    Density,
+    Frequencies,
+    Potential,
+    Speed,
+    Voltage,
+    Wavenumber,
+    complex_number,
+    quantity,
+)
 from calderon.case.registry import GROUP, OWN
 from calderon.case.table import OneOf, Table, choices, key
 from calderon.exact import SPEED_OF_LIGHT
@@ -21,17 +30,7 @@ from calderon.processes.extensions import extension, extension_names
 from calderon.validation import one_of
 
 
-def _complex(value: Any) -> complex:
-    """A real number or [real, imaginary]."""
-    parts = value if isinstance(value, list) else [value, 0.0]
-    if len(parts) != 2 or any(isinstance(part, bool) or not isinstance(part, (int, float)) for part in parts):
-        raise ValueError("write a number or [real, imaginary]")
-    if not all(math.isfinite(part) for part in parts):
-        raise ValueError("both parts must be finite")
-    return complex(*parts)
-
-
-def _by_tag(value: Any, one: Callable[[Any], Any] = _complex) -> Any:
+def _by_tag(value: Any, one: Callable[[Any], Any] = complex_number) -> Any:
     """One number for the whole surface, or a table from tags, by number or name, to numbers; one: checks each."""
     if not isinstance(value, dict):
         return one(value)
@@ -40,7 +39,7 @@ def _by_tag(value: Any, one: Callable[[Any], Any] = _complex) -> Any:
     return {int(tag) if tag.lstrip("-").isdigit() else tag: one(each) for tag, each in value.items()}
 
 
-def _media(value: Any, one: Callable[[Any], Any] = _complex) -> Any:
+def _media(value: Any, one: Callable[[Any], Any] = complex_number) -> Any:
     """One number or name of a medium, or a table of these by tag; one: checks each number."""
     return _by_tag(value, lambda each: each if is_name(each) else one(each))
 
@@ -75,8 +74,6 @@ def _or_named(kind: Any) -> dict[str, Any]:
     return {**one, "anyOf": [*one["anyOf"], NAMED]}
 
 
-COMPLEX = {"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}]}
-"""In a JSON schema."""
 Constants = Annotated[complex | dict[int | str, complex], BeforeValidator(_by_tag), _schema(COMPLEX)]
 Permittivities = Annotated[
     complex | str | dict[int | str, complex | str],
