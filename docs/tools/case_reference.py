@@ -14,6 +14,7 @@ from calderon.case.media import NAMED_KEY
 from calderon.case.mesh import SHAPES as BODIES
 from calderon.case.quantities import UNITS, UNITS_KEY
 from calderon.case.registry import models
+from calderon.kinds.acoustics.model import SOURCES as SOUND_SOURCES
 from calderon.kinds.planar.model import CIRCUITS, PORTS, SLOTS
 from calderon.kinds.solid.model import LOADS, SUPPORTS
 from calderon.kinds.surface.physics import PROBLEMS
@@ -51,6 +52,7 @@ CHOICES: dict[str, tuple[str, dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
         {name: (wave(name), problem.optional) for name, problem in PROBLEMS.items()},
     ),
     "Source": ("kind", {kind: ((), keys) for kind, keys in SOURCES.items()}),
+    "SoundSource": ("kind", SOUND_SOURCES),
     "Support": (
         "kind",
         {name: (one.needed, one.optional) for name, one in SUPPORTS.items()},

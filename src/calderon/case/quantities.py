@@ -19,7 +19,11 @@ from pydantic import (
     ValidationInfo,
     WithJsonSchema,
 )
-from pydantic_core.core_schema import CoreSchema, with_info_before_validator_function
+from pydantic_core.core_schema import (
+    CoreSchema,
+    no_info_plain_validator_function,
+    with_info_before_validator_function,
+)
 
 from calderon.mesh.units import METRES
 from calderon.validation import LARGEST, SMALLEST
@@ -150,6 +154,9 @@ Frequency = Annotated[float, Quantity("frequency")]
 Speed = Annotated[float, Quantity("speed")]
 Density = Annotated[float, Quantity("density")]
 Wavenumber = Annotated[float, Quantity("wavenumber")]
+WallVelocity = Annotated[float, Quantity("velocity", "any")]
+FlowResistivity = Annotated[float, Quantity("flow resistivity")]
+Viscosity = Annotated[float, Quantity("viscosity")]
 Pressure = Annotated[float, Quantity("pressure", "nonzero")]
 Angle = Annotated[float, Quantity("angle", "any")]
 Potential = Annotated[float, Quantity("potential", "any")]
@@ -226,3 +233,28 @@ def complex_number(value: Any) -> complex:
 
 COMPLEX = {"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}]}
 """In a JSON schema."""
+
+
+@dataclass(frozen=True)
+class ComplexQuantity:
+    """A complex number of a kind of UNITS: a number with or without a unit, or [real, imaginary] of such."""
+
+    kind: str
+
+    def checked(self, value: Any) -> complex:
+        parts = value if isinstance(value, list) else [value, 0.0]
+        if len(parts) != 2:
+            raise ValueError(f'write a {self.kind}, "1 {next(iter(UNITS[self.kind]))}", or [real, imaginary]')
+        return complex(*(quantity(each, self.kind, "any") for each in parts))
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_plain_validator_function(self.checked)
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        part = TypeAdapter(Annotated[float, Quantity(self.kind, "any")]).json_schema()
+        pair = {"type": "array", "items": part, "minItems": 2, "maxItems": 2}
+        return {**part, "anyOf": [*part["anyOf"], pair]}
+
+
+WallImpedance = Annotated[complex, ComplexQuantity("sound impedance")]
+SoundAmplitude = Annotated[complex, ComplexQuantity("pressure")]

@@ -1,5 +1,5 @@
-"""Real quantities of a complex field p to show: |p|, Re p, Im p, arg p or 20 log10 |p|, each with the colours that suit
-it.
+"""Real quantities of a complex field p to show: |p|, Re p, Im p, arg p or 20 log10 |p|, or levels that are given, each
+with the colours that suit it.
 
 Magnitudes take a sequential map (viridis), signed values a diverging one symmetric about zero (real ones of a
 single sign a sequential one from zero), phases a cyclic one. The
@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.validation import unmasked
 
-QUANTITIES = ("abs", "real", "imag", "phase", "db")
+QUANTITIES = ("abs", "real", "imag", "phase", "db", "level")
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,8 @@ def show(
 ) -> Shown:
     """Values of a field turned into what is drawn; NaN means "not drawn".
 
-    floor: decibels shown below the largest value with quantity "db" (relative to one unit). ValueError for an unknown
+    floor: decibels shown below the largest value with quantity "db" (relative to one unit), and with "level", of values
+    that are decibels already. ValueError for an unknown
     quantity, for limits out of order and for values without a finite one.
     """
     if quantity not in QUANTITIES:
@@ -76,6 +77,10 @@ def show(
         low, high = limits or (top - floor, top)
         text = f"{symbol} (dB re 1{' ' + unit if unit else ''})"
         return Shown(np.where(np.isneginf(shown), low, shown), low, high, mpl.colormaps["viridis"], text)
+    if quantity == "level":
+        top = float(np.nanmax(np.real(field)))
+        low, high = limits or (top - floor, top)
+        return Shown(np.real(field).astype(float), low, high, mpl.colormaps["viridis"], f"{symbol}{bracket}")
     if quantity == "abs":
         shown = np.abs(field)
         low, high = limits or _span(0.0, float(np.nanmax(shown)))

@@ -1,0 +1,241 @@
+"""A case of sound is run: the problem at each frequency, or at few of a band, its solutions, the requested fields."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.case import CaseFile
+from calderon.case.faces import with_faces
+from calderon.case.mesh import surface_mesh
+from calderon.case.near_field import near_places
+from calderon.data import Places, rectangle_places
+from calderon.exact import unit_directions
+from calderon.formulations import AcousticProblem, AcousticSolution
+from calderon.formulations.checks import sources_on_side
+from calderon.formulations.impulse_response import impulse_response
+from calderon.formulations.scenes import level_values, pattern_rows
+from calderon.kinds.acoustics.model import SoundCase
+from calderon.kinds.acoustics.results import Part, SoundResults, Step
+from calderon.kinds.acoustics.walls import conditions_of
+from calderon.mesh import AccuracyWarning, MeshWarning, TriangleMesh
+from calderon.report.formatting import decibels_of_power, frequency_text, frequency_texts
+from calderon.report.scenes import evenly
+from calderon.report.second_mesh import SecondMesh, longer_edges, second_mesh
+from calderon.report.stages import Stages
+from calderon.solvers import ConvergenceError
+
+SHOWN = 5
+"""Frequencies of a sweep, evenly over it, at which fields in the plane and in all directions are computed."""
+
+
+def posed_problem(file: CaseFile[SoundCase], stages: Stages) -> AcousticProblem:
+    """The problem of a case at its highest frequency; CaseError for what cannot be used."""
+    case = file.case
+    with stages.stage("make the mesh" if case.mesh.shape else "read the mesh"):
+        mesh = with_faces(file, surface_mesh(file))
+    problem = _problem(file, mesh)
+    for number, one in enumerate(case.source):
+        with file.blamed("source", "position" if one.position else "direction", number=number):
+            wave = one.wave.at(problem.wavenumber)
+            if one.position is not None and not problem.surface.is_baffle:
+                sources_on_side(wave, problem.surface.whole, problem.side)
+            problem.surface.with_images(wave)
+    return problem
+
+
+def _problem(file: CaseFile[SoundCase], mesh: TriangleMesh) -> AcousticProblem:
+    """The problem of a case on a mesh, at its highest frequency."""
+    case, acoustics = file.case, file.case.acoustics
+    conditions, highest = conditions_of(file, mesh), max(acoustics.frequency)
+    with file.blamed("mesh", next(name for name in case.mesh.SELECTORS if getattr(case.mesh, name) is not None)):
+        return AcousticProblem(
+            mesh, frequency=highest, fluid=case.fluid_at(highest), side=acoustics.side, conditions=conditions,
+            mirrors=acoustics.plane, space=acoustics.space,
+        )  # fmt: skip
+
+
+def at_frequency(file: CaseFile[SoundCase], problem: AcousticProblem, frequency: float) -> AcousticProblem:
+    """The problem at a frequency in Hz, in the fluid as it is there."""
+    return replace(problem, wavenumber=None, frequency=frequency, fluid=file.case.fluid_at(frequency))  # type: ignore[arg-type]
+
+
+def computed(file: CaseFile[SoundCase], problem: AcousticProblem, stages: Stages) -> SoundResults:
+    """All requested results of a case."""
+    case, acoustics = file.case, file.case.acoustics
+    places = near_places(file) if case.output.near_field else {}
+    frequencies, highest = np.sort(np.array(acoustics.frequency)), max(acoustics.frequency)
+    names = dict(zip(frequencies.tolist(), frequency_texts(frequencies.tolist()), strict=True))
+    if acoustics.interpolate is None:
+        shown, steps = frequencies[evenly(len(frequencies), SHOWN)], []
+        for frequency in frequencies.tolist():
+            with stages.stage("assemble and solve", names[frequency] if len(names) > 1 else ""):
+                posed = at_frequency(file, problem, frequency)
+                solution = posed.solve(case.sources, **case.solver.options)
+            steps.append(_step(case, posed, solution, names[frequency], places, frequency in shown, stages))
+        pressures = np.array([each.pressures for each in steps])
+        powers, error = np.array([each.power for each in steps if each.power is not None]), None
+    else:
+        steps, pressures, powers, error = _band(file, problem, places, stages)
+        steps.sort(key=lambda each: each.frequency)
+    response = None
+    if case.output.impulse is not None:
+        with stages.stage("responses in time"), file.blamed("output", "impulse.rate", case.output.impulse.rate):
+            response = impulse_response(frequencies, pressures, case.output.impulse.rate, "pressure", "Pa")
+    second = _second_mesh(file, problem, steps[-1], stages) if case.output.estimate else None
+    highest_unknowns = at_frequency(file, problem, highest).unknowns
+    return SoundResults(
+        file, problem, tuple(steps), frequencies, pressures, powers, error, response, second, highest_unknowns
+    )
+
+
+def _band(
+    file: CaseFile[SoundCase], problem: AcousticProblem, places: dict[str, Places], stages: Stages
+) -> tuple[list[Step], NDArray[np.complex128], NDArray[np.float64], float]:
+    """Solutions at few frequencies, and pressures and powers at all by rational functions."""
+    case, steps = file.case, list[Step]()
+    highest = max(case.acoustics.frequency)
+
+    def measured(solution: AcousticSolution) -> NDArray[np.complex128]:
+        posed, frequency = at_frequency(file, problem, solution.frequency), solution.frequency
+        shown = abs(frequency / highest - 1) < 1e-9
+        steps.append(_step(case, posed, solution, frequency_text(frequency), places, shown, stages))
+        given = [] if steps[-1].power is None else [steps[-1].power]
+        return np.array([*steps[-1].pressures, *given], np.complex128)
+
+    # keys that the case gives; others are those of sweeps with rational functions, whose values are free of noise
+    given = case.solver.model_fields_set
+    names = {"max_iterations": "maxiter"}
+    chosen = {names.get(name, name): case.solver.options[names.get(name, name)] for name in given}
+    with stages.stage("solve at few frequencies"):
+        swept = problem.sweep(
+            case.acoustics.frequency,
+            case.sources,
+            quantities=measured,
+            interpolate=case.acoustics.interpolate,
+            **chosen,
+        )
+    assert not isinstance(swept, list)
+    order: Any = np.argsort(swept.frequencies)
+    values = swept.values[order]  # type: ignore[union-attr]
+    count = len(case.output.points)
+    powers = values[:, count].real if values.shape[1] > count else np.empty(0)
+    return steps, values[:, :count], powers, swept.error  # type: ignore[union-attr]
+
+
+def _step(
+    case: SoundCase,
+    posed: AcousticProblem,
+    solution: AcousticSolution,
+    name: str,
+    places: dict[str, Places],
+    shown: bool,
+    stages: Stages,
+) -> Step:
+    """Fields and powers of a solution. shown: whether those in the plane and in all directions are among them."""
+    output, outside = case.output, solution.side == "exterior"
+    lossless = outside and np.imag(solution.wavenumber) == 0
+    alone = lossless and solution.sources is None
+    far = directed = pattern = plane = None
+    with stages.stage("fields", name):
+        points = np.array(output.points).reshape(-1, 3)
+        pressures = np.asarray(solution.field(points)) if len(points) else np.empty(0, np.complex128)
+        if output.directivity is not None:
+            far = np.asarray(solution.far_field(output.directivity.directions))
+            directed = decibels_of_power(solution.directivity(output.directivity.directions))
+        if shown and lossless:
+            rows = pattern_rows([solution.surface], solution.wavenumber)  # type: ignore[list-item]
+            shape = (rows, 2 * (rows - 1))
+            pattern = level_values(solution.directivity, shape).reshape(shape)
+        if shown and output.slice is not None:
+            plane = solution.samples(rectangle_places(slice_points(case, posed.surface.whole)))
+        near = {place: solution.samples(each) for place, each in places.items()}
+    moves = solution.moving is not None
+    gives = moves or solution.released is not None
+    # the far field is smooth over frequency, and exact to second order; sources and losses leave the surface alone
+    power = (solution.radiated_power + solution.absorbed_power()) if alone else solution.sound_power
+    efficiency = solution.radiation_efficiency if moves and outside else None
+    return Step(
+        solution.frequency, name, solution.fluid.impedance, solution.surface, solution.info,
+        posed.elements_per_wavelength, pressures, power if gives else None,
+        _power_error(solution, power) if gives else None, solution.absorbed_power(), efficiency, far, directed,
+        pattern, plane, near, tuple(_parts(solution)),
+    )  # fmt: skip
+
+
+def _power_error(solution: AcousticSolution, power: float) -> float | None:
+    """The difference of powers by surface and by far field, or in a room of that which walls give and that which they
+    absorb, relative; None where they differ by other things."""
+    if solution.sources is not None or np.imag(solution.wavenumber) != 0:
+        return None
+    if solution.side == "exterior":
+        return solution.power_error
+    absorbed = solution.absorbed_power()
+    return abs(power - absorbed) / absorbed if absorbed > 0 else None
+
+
+def _parts(solution: AcousticSolution) -> Iterator[Part]:
+    """The parts of the surface by tag, with impedances where they move and powers where they absorb."""
+    mesh = solution.mesh
+    names = {number: name for name, number in mesh.names.items()}
+    for tag in np.unique(mesh.tags).tolist():
+        impedance = None
+        with suppress(ValueError):  # of parts that do not move
+            impedance = solution.radiation_impedance(tag)
+        yield Part(names.get(tag, f"tag {tag}"), impedance, solution.absorbed_power(tag) or None)
+
+
+def slice_points(case: SoundCase, mesh: TriangleMesh) -> NDArray[np.float64]:
+    """Points (rows, columns, 3) of the requested rectangle; by default the box of a room, and outside 1.6 times the
+    body's extent in each direction."""
+    requested, (low, high) = case.output.slice, mesh.bounds
+    assert requested is not None
+    extent = (high - low)[requested.axes]
+    inside = case.acoustics.side == "interior"
+    size = 0.998 * extent if inside else extent + 0.6 * extent.max()  # no points on the walls of a box
+    return requested.grid(size, (low + high) / 2)
+
+
+def _second_mesh(file: CaseFile[SoundCase], problem: AcousticProblem, last: Step, stages: Stages) -> SecondMesh | None:
+    """The error of the sound, outside far away and inside at some points, by the first of other meshes on which the
+    problem can be posed, at the highest frequency."""
+    case = file.case
+
+    def posed(h: float) -> tuple[TriangleMesh, AcousticProblem]:
+        table = case.mesh.model_copy(update={"h": h})
+        mesh = with_faces(file, surface_mesh(replace(file, case=case.model_copy(update={"mesh": table}))))
+        return mesh, _problem(file, mesh)
+
+    def divided() -> Iterator[tuple[TriangleMesh, AcousticProblem]]:
+        mesh = problem.mesh.divided()
+        yield mesh, _problem(file, mesh)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)  # the coarser mesh is there to differ
+        try:
+            others = divided() if case.mesh.h is None else longer_edges(case.mesh.h, problem.mesh, posed)
+            for _, again in others:
+                with stages.stage("second mesh", f"{again.unknowns} unknowns"):
+                    chosen = case.solver.options
+                    first, second = (_measured(each.solve(case.sources, **chosen)) for each in (problem, again))
+                    found = second_mesh("sound pressure", first, second, problem.surface.whole, again.surface.whole)
+                return found if found is None else replace(found, at=f" at {last.name}")
+            return None
+        except (MemoryError, ConvergenceError) as error:
+            reason = str(error)
+    warnings.warn(f"the error is not estimated: on the second mesh, {reason}", MeshWarning, stacklevel=2)
+    return None
+
+
+def _measured(solution: AcousticSolution) -> NDArray[np.complex128]:
+    """The far field in 64 directions, or the pressure at some points in a room."""
+    if solution.side == "exterior":
+        theta, phi = np.meshgrid(np.pi * (np.arange(8) + 0.5) / 8, np.pi * np.arange(8) / 4, indexing="ij")
+        return np.asarray(solution.far_field(unit_directions(theta.ravel(), phi.ravel())))
+    low, high = solution.mesh.bounds
+    x = low + (high - low) * np.random.default_rng(1).random((1000, 3))
+    return np.asarray(solution.field(x[solution.mesh.contains(x)][:64]))

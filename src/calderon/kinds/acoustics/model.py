@@ -1,0 +1,213 @@
+"""Case files of sound that bodies make: [mesh], [[face]], [acoustics], [[surface]], [[source]], [solver], [output]."""
+
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from calderon.case.faces import Face
+from calderon.case.media import checked_media
+from calderon.case.mesh import Keys, Mesh
+from calderon.case.output import Angles, NearFields, Rectangle
+from calderon.case.quantities import Angle, Frequencies, Frequency, Place, SoundAmplitude
+from calderon.case.solver import WaveSolver
+from calderon.case.table import AT_MOST, CaseModel, OneOf, Table, key
+from calderon.case.waves import Travelling
+from calderon.formulations import Baffle, Fluid, HalfSpace
+from calderon.kinds.acoustics.fluids import KNOWN, FluidMedium, Fluids, medium_of
+from calderon.kinds.acoustics.walls import Ratio, Wall
+from calderon.waves import Multipole, PlaneWave, PointSource
+
+Axis = Literal["x", "y", "z"]
+
+
+class Reflecting(Table):
+    """acoustics.half_space: a plane that reflects, through the origin; bodies are on one side of it, or stand on it."""
+
+    plane: Axis = key('"z" for z = 0', ...)
+    rigid: bool = key("a floor; false: it gives way, as the surface of the sea does", True)
+
+
+class Acoustics(Table):
+    """[acoustics]: frequencies, the fluid, and on which side of the surface it is.
+
+    fluid: a known one, or the name of a table [media.NAME]. mirrors: planes in which the sound is even or odd, where
+    the mesh is the part on one side of them. baffle: the mesh lies in a rigid plane, its normals into the fluid.
+    interpolate: few frequencies of a band are solved, and levels and powers between them are those of rational
+    functions; other results are of the solved ones.
+    """
+
+    frequency: Frequencies = key("one, a list, or { start, stop, count } with both ends", ...)
+    fluid: Annotated[str, OneOf(lambda: KNOWN)] = key("a known one, or the name of a medium of [media]", "air")
+    side: Literal["exterior", "interior"] = key("of the surface, on which the fluid is", "exterior")
+    mirrors: dict[Axis, Literal["even", "odd"]] | None = key('planes of symmetry, { z = "even" }', min_length=1)
+    half_space: Reflecting | None = None
+    baffle: bool = key("whether the mesh lies in a rigid plane", False)
+    space: Literal["P1", "P2"] = key("of pressures: linear or quadratic", "P1")
+    interpolate: float | None = key("accepted error between few solved frequencies, such as 1e-3", gt=0, lt=1)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        planes = [name for name in ("mirrors", "half_space", "baffle") if getattr(self, name)]
+        if len(planes) > 1:
+            raise ValueError(f"{' and '.join(planes)}: give one of them")
+        if self.interpolate is not None and len(self.frequency) < 3:
+            raise ValueError("interpolate: a band has three frequencies at least")
+        if self.baffle and self.side == "interior":
+            raise ValueError("baffle: the fluid is on the side of the normals, leave side out")
+        return self
+
+    @property
+    def plane(self) -> Any:
+        """The mirrors of the problem."""
+        if self.half_space is not None:
+            return HalfSpace(self.half_space.plane, self.half_space.rigid)
+        return Baffle() if self.baffle else self.mirrors
+
+
+SOURCES: dict[str, Keys] = {
+    "plane-wave": ((), ("direction", "azimuth", "elevation", "amplitude", "phase")),
+    "point-source": (("position",), ("amplitude", "phase")),
+    "multipole": (("position", "coefficients"), ()),
+}
+"""Keys of a source by its kind."""
+
+
+class SoundSource(Travelling):
+    """[[source]]: sound of something else, in the fluid: a plane wave by its direction, or a point source or a
+    multipole by its position. All sources sound together.
+
+    amplitude: of a plane wave the peak pressure, 1 Pa unless given; of a point source that at a distance of 1 m.
+    phase: the factor exp(i phase), with the time factor exp(-i omega t). coefficients: of a multipole, one for each
+    degree n and order m from -n to n, [real, imaginary] or real, in Pa.
+    """
+
+    kind: Literal["plane-wave", "point-source", "multipole"] = key("it decides which other keys are accepted", ...)
+    position: Place | None = key("of a point source or a multipole")
+    amplitude: SoundAmplitude | None = key("peak pressure, of a point source at 1 m; 1 Pa unless given")
+    phase: Angle | None = key("0 unless given")
+    coefficients: Annotated[tuple[Ratio, ...], Field(min_length=1, max_length=400)] | None = key("of a multipole")
+    SELECTORS = ("kind",)
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> Self:
+        self.require_keys(f"kind = {self.kind!r}", *SOURCES[self.kind])
+        if self.kind == "plane-wave":
+            self.require_direction()
+        self.wave  # noqa: B018  of numbers of coefficients that are no square
+        return self
+
+    @property
+    def wave(self) -> Any:
+        """The wave, without a wavenumber."""
+        if self.kind == "multipole":
+            return Multipole(self.position, self.coefficients)  # type: ignore[arg-type]
+        size = self.pressure
+        if self.kind == "plane-wave":
+            return PlaneWave(self.unit_direction, amplitude=size)
+        return PointSource(self.position, amplitude=4 * np.pi * size)  # type: ignore[arg-type]
+
+    @property
+    def pressure(self) -> complex:
+        """The amplitude with its phase, real where it is."""
+        size = (1.0 if self.amplitude is None else self.amplitude) * np.exp(1j * (self.phase or 0.0))
+        return float(size.real) if size.imag == 0 else complex(size)
+
+
+class Directivity(Angles):
+    """output.directivity: levels far away by direction."""
+
+
+class SoundSlice(Rectangle):
+    """output.slice: by default around the body."""
+
+    quantity: Literal["level", "real", "imag", "abs", "phase"] = key("what is drawn", "level")
+
+
+class Impulse(Table):
+    """output.impulse: responses at the points in time; frequencies are df, 2 df, 3 df and so on, and rate / df is a
+    whole number."""
+
+    rate: Frequency = key("samples per second", ...)
+
+
+class SoundOutput(NearFields):
+    """[output]: what is computed from the solutions, drawn and written. points: at which there are levels, spectra and
+    responses in time. estimate: the error by a solution on a second mesh."""
+
+    surface: tuple[Literal["abs", "real", "imag", "phase", "db"], ...] = key("what is drawn on the surface", ("abs",))
+    points: tuple[Place, ...] = key("at which there are levels and spectra", (), max_length=AT_MOST.points)
+    directivity: Directivity | None = None
+    slice: SoundSlice | None = None
+    impulse: Impulse | None = None
+    estimate: bool = key("estimate the error by a solution on a second mesh, at the last frequency", False)
+
+    @model_validator(mode="after")
+    def _of_points(self) -> Self:
+        if self.impulse is not None and not self.points:
+            raise ValueError("output.impulse: responses are those at output.points, give one")
+        return self
+
+
+class SoundCase(CaseModel):
+    """A whole case file of sound that bodies make."""
+
+    mesh: Mesh
+    acoustics: Acoustics
+    face: tuple[Face, ...] = ()
+    surface: tuple[Wall, ...] = ()
+    source: tuple[SoundSource, ...] = key("sources in the fluid", (), max_length=AT_MOST.waves)
+    solver: WaveSolver = WaveSolver()
+    output: SoundOutput = SoundOutput()
+    media: Fluids = {}
+
+    @property
+    def family(self) -> str:
+        return "vibration"
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        acoustics, output = self.acoustics, self.output
+        if not self.surface and not self.source:
+            raise ValueError("nothing sounds: give [[surface]] tables with a velocity, or a [[source]]")
+        if acoustics.side == "interior":
+            if output.directivity is not None:
+                raise ValueError("output.directivity: inside of a surface nothing goes away, leave it out")
+            if any(one.kind == "plane-wave" for one in self.source):
+                raise ValueError("a plane wave comes from outside: the interior accepts a point-source or a multipole")
+        if acoustics.interpolate is not None and not (
+            output.points or any(w.velocity is not None for w in self.surface)
+        ):
+            raise ValueError("acoustics.interpolate: it is of levels at points and of powers, give output.points")
+        return self
+
+    def completed(self, file: Any) -> "SoundCase":
+        name, media = self.acoustics.fluid, self.media
+        if media:
+            constant = {each for each, medium in media.items() if medium.is_constant}
+            columns = ("density", "speed_of_sound") if name in media and name not in constant else ()
+            uses = [("acoustics", "fluid", None, name, column) for column in columns]
+            media = checked_media(file, uses, self.acoustics.frequency)  # type: ignore[assignment]
+        with file.blamed("acoustics", "fluid"):
+            medium = medium_of(name, media)
+            if self.acoustics.interpolate is not None and not medium.is_constant:
+                raise ValueError("interpolate needs a fluid whose constants do not depend on the frequency")
+        return self.model_copy(update={"media": media})
+
+    def estimated(self) -> "SoundCase":
+        return self.model_copy(update={"output": self.output.model_copy(update={"estimate": True})})
+
+    @property
+    def medium(self) -> FluidMedium:
+        """The medium of the fluid."""
+        return medium_of(self.acoustics.fluid, self.media)
+
+    def fluid_at(self, frequency: float) -> Fluid:
+        """The fluid at a frequency in Hz."""
+        return self.medium.fluid_at(frequency)
+
+    @property
+    def sources(self) -> Any:
+        """All sources as one wave, None without any."""
+        waves = [one.wave for one in self.source]
+        return sum(waves[1:], start=waves[0]) if waves else None

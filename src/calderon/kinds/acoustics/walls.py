@@ -1,0 +1,167 @@
+"""The [[surface]] tables of a case of sound: what each part of a surface does, and the conditions that this makes."""
+
+import csv
+from cmath import exp
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from calderon.case.faces import Tag
+from calderon.case.quantities import (
+    COMPLEX,
+    Angle,
+    AngularVelocity,
+    FlowResistivity,
+    Place,
+    Size,
+    SoundAmplitude,
+    Viscosity,
+    WallImpedance,
+    WallVelocity,
+    complex_number,
+)
+from calderon.case.reading import CaseFile
+from calderon.case.table import AT_MOST, Table, key
+from calderon.formulations import Impedance, SoundPressure, Velocity
+
+ORIGIN = (0.0, 0.0, 0.0)
+Ratio = Annotated[complex, BeforeValidator(complex_number), WithJsonSchema(COMPLEX)]
+
+
+class Porous(Table):
+    """surface.porous: a porous layer on a rigid back, by Miki's formulas."""
+
+    flow_resistivity: FlowResistivity = key("of the layer", ...)
+    thickness: Size = key("of the layer", ...)
+
+
+class Perforated(Table):
+    """surface.perforated: a panel with round holes in front of a cavity, by Maa's formulas."""
+
+    hole: Size = key("diameter of a hole", ...)
+    thickness: Size = key("of the panel", ...)
+    porosity: float = key("area of the holes over that of the panel", ..., gt=0, lt=1)
+    cavity: Size = key("depth behind the panel", ...)
+    viscosity: Viscosity = key("of the fluid; that of air at 20 degrees unless given", 1.81e-5)
+
+
+class Wall(Table):
+    """[[surface]]: what a part of the surface does; parts without a table are rigid.
+
+    velocity: along the normal into the fluid, or a vector, peak values; with rotation about a centre the part moves as
+    a whole. phase: of both, the factor exp(i phase) with the time factor exp(-i omega t). An impedance is the pressure
+    over the velocity into the wall, [real, imaginary] or real; of the ways to give one, one may be chosen, and it may
+    go with a velocity. impedance_file: a .csv file with the columns frequency, real and imaginary, in Hz and Pa s/m. A
+    pressure stands alone, 0 is the surface of water.
+    """
+
+    SELECTORS: ClassVar = ("tag",)
+    tag: Tag | Annotated[tuple[Tag, ...], Field(min_length=1)] | None = key(
+        "name or number of the part, or a list of them; the whole surface unless given"
+    )
+    velocity: WallVelocity | tuple[WallVelocity, WallVelocity, WallVelocity] | None = key(
+        "along the normal into the fluid, or a vector"
+    )
+    rotation: tuple[AngularVelocity, AngularVelocity, AngularVelocity] | None = key("about x, y and z")
+    centre: Place | None = key("of the rotation; the origin unless given")
+    phase: Angle | None = key("of velocity and rotation; 0 unless given")
+    impedance: WallImpedance | None = key("pressure over the velocity into the wall")
+    relative_impedance: Ratio | None = key("the impedance over that of the fluid, rho c")
+    absorption: Annotated[float, Field(ge=0, le=1)] | None = key("part of the energy of a wave along the normal")
+    porous: Porous | None = None
+    perforated: Perforated | None = None
+    impedance_file: str | None = key("a .csv file in the folder of the case, an impedance by frequency")
+    pressure: SoundAmplitude | None = key("sound pressure; 0 is the surface of water")
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> "Wall":
+        given = [name for name in CONDITIONS if getattr(self, name) is not None]
+        if not given:
+            raise ValueError(f"a surface needs one of {', '.join(CONDITIONS)}; parts without a table are rigid")
+        kinds = [CONDITIONS[name].kind for name in given]
+        if twice := next((kind for kind in kinds if kinds.count(kind) > 1), None):
+            raise ValueError(f"{' and '.join(n for n in given if CONDITIONS[n].kind == twice)}: give one {twice}")
+        if "pressure" in kinds and len(kinds) > 1:
+            raise ValueError(f"{' and '.join(given)}: a pressure stands alone")
+        accepted = {each for name in given for each in CONDITIONS[name].optional}
+        self.require_keys(f"a surface with {' and '.join(given)}", (), (*given, *sorted(accepted)))
+        return self
+
+
+def _velocity(one: Wall, file: CaseFile[Any]) -> Velocity:
+    turn = exp(1j * (one.phase or 0.0))
+    if one.rotation is None and not isinstance(one.velocity, tuple):
+        return Velocity((one.velocity or 0.0) * turn)
+    moving = one.velocity or ORIGIN
+    if not isinstance(moving, tuple):
+        raise ValueError("a velocity with a rotation is a vector [x, y, z]")
+    parts = ([each * turn for each in part] for part in (moving, one.rotation or ORIGIN))
+    return Velocity.rigid(*parts, one.centre or ORIGIN)
+
+
+def _table(one: Wall, file: CaseFile[Any]) -> Impedance:
+    assert one.impedance_file is not None
+    hertz, real, imaginary = zip(*_rows(file.path_of(one.impedance_file)), strict=True)
+    return Impedance.table(hertz, [complex(*each) for each in zip(real, imaginary, strict=True)])
+
+
+def _rows(path: Path) -> list[list[float]]:
+    """Frequency, real and imaginary part of each line of a .csv file; ValueError for other files."""
+    if not path.is_file():
+        raise ValueError(f"no such file in {path.parent.resolve()}, the folder of the case")
+    if path.stat().st_size > AT_MOST.table:
+        raise ValueError(f"the file has more than {AT_MOST.table} bytes")
+    try:
+        lines = [each for each in path.read_text("utf-8-sig").splitlines() if each.strip() and each[0] != "#"]
+        rows = list(csv.DictReader(lines, skipinitialspace=True))
+        found = [[float(row[name]) for name in ("frequency", "real", "imaginary")] for row in rows]
+    except (UnicodeDecodeError, csv.Error, KeyError, ValueError, TypeError):
+        found = []
+    if not found:
+        raise ValueError("its first line names the columns frequency, real and imaginary, and numbers follow")
+    return found
+
+
+class Condition(NamedTuple):
+    """A way to give a condition. kind: of which a surface has one; make: gives the condition of a [[surface]] of a
+    case; optional: keys that go with it."""
+
+    kind: str
+    make: Callable[[Wall, CaseFile[Any]], Any]
+    optional: tuple[str, ...] = ()
+
+
+MOTION = ("velocity", "rotation", "centre", "phase")
+CONDITIONS = {
+    "velocity": Condition("velocity", _velocity, MOTION),
+    "impedance": Condition("impedance", lambda one, file: Impedance(one.impedance)),
+    "relative_impedance": Condition("impedance", lambda one, file: Impedance.relative(one.relative_impedance)),
+    "absorption": Condition("impedance", lambda one, file: Impedance.from_absorption(one.absorption)),
+    "porous": Condition("impedance", lambda one, file: Impedance.porous(**one.porous.model_dump())),
+    "perforated": Condition("impedance", lambda one, file: Impedance.perforated(**one.perforated.model_dump())),
+    "impedance_file": Condition("impedance", _table),
+    "pressure": Condition("pressure", lambda one, file: SoundPressure(one.pressure)),
+}
+"""Ways to give a condition, by the key."""
+
+
+def conditions_of(file: CaseFile[Any], mesh: Any) -> Any:
+    """The conditions of a case on its mesh, by tag; CaseError for parts that it does not have, or that have two
+    tables."""
+    found: dict[Any, list[Any]] = {}
+    owners: dict[int, int] = {}
+    for number, one in enumerate(file.case.surface):
+        tags = one.tag if one.tag is not None else tuple(sorted(set(mesh.tags.tolist())))
+        with file.blamed("surface", "tag", one.tag or "the whole surface", number):
+            for tag in mesh.tag_numbers(tags).tolist():
+                if tag in owners:
+                    text = f"tag {tag} has a condition in [[surface]] number {owners[tag] + 1}: give those of one part"
+                    raise ValueError(f"{text} in one table")
+                owners[tag] = number
+        for name, condition in CONDITIONS.items():
+            if getattr(one, name) is not None:
+                with file.blamed("surface", name, number=number):
+                    found.setdefault(tags, []).append(condition.make(one, file))
+    return found
