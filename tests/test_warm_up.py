@@ -60,7 +60,10 @@ def test_a_missing_kernel_starts_a_second_process_once(started):
 
 @pytest.mark.parametrize(
     ("family", "integral_operators"),
-    [("static", 1), *(pytest.param(each, 2, marks=pytest.mark.variant) for each in ("acoustic", "electromagnetic"))],
+    [
+        ("static", 1),
+        *(pytest.param(each, 2, marks=pytest.mark.variant) for each in ("acoustic", "electromagnetic", "vibration")),
+    ],
 )
 def test_the_second_process_computes_what_a_run_needs(family, integral_operators, monkeypatch):
     steps = []
@@ -72,6 +75,30 @@ def test_the_second_process_computes_what_a_run_needs(family, integral_operators
     assert len(steps) == 1 + integral_operators and {each[1] for each in steps[1:]} == {"dense"}
     warm_up.compile_from_behind(family, "mlfmm")
     assert steps[2 + integral_operators :] == []
+
+
+VIBRATING = """
+import logging
+from calderon.backends.kernel_cache import COMPILING
+class Compiled(logging.Handler):
+    def emit(self, record):
+        assert record.getMessage() != COMPILING, "a kernel is compiled again"
+logging.getLogger("calderon").addHandler(Compiled())
+logging.getLogger("calderon").setLevel(logging.INFO)
+import calderon as cal
+ball = cal.mesh.sphere(radius=1.0, h=0.4)
+moving = cal.Velocity([0.0, 0.0, 1e-3])
+solution = cal.AcousticProblem(ball, 1.0, fluid=cal.Fluid.water(), conditions=moving).solve()
+print(solution.sound_power, solution.spl([[0, 0, 3.0]]), solution.directivity([[0, 0, 1.0]]))
+print(solution.intensity([[0, 2.0, 0]]))
+"""
+
+
+@pytest.mark.variant
+def test_a_vibrating_sphere_compiles_nothing_in_a_second_process():
+    assert [name for name, _ in warm_up.warm_up(["vibration"])] == ["vibration"]
+    second = subprocess.run([sys.executable, "-c", VIBRATING], capture_output=True, text=True)
+    assert second.returncode == 0 and "compiled again" not in second.stderr, second.stderr
 
 
 @pytest.mark.variant

@@ -36,6 +36,10 @@ PICTURES = {  # by the name of the case: of its result, the name here and the wi
 }
 COVERS = {
     "strip_dipole": "near_field.png",
+    "loudspeaker": "field.png",
+    "car_cabin": "spectrum.png",
+    "submarine_at_sea": "sea.png",
+    "engine_block": "pressure.png",
     "sphere_scattering": "hard_surface.png",
     "ellipsoid_capacitance": "charge.png",
 }

@@ -20,16 +20,20 @@ from numpy.typing import NDArray
 from calderon.backends import thread_count
 from calderon.backends.kernel_cache import COMPILING, LOG
 from calderon.formulations import (
+    AcousticProblem,
     DeltaGap,
     DielectricScattering,
     ElasticMaterial,
     ElasticSolid,
     Fixed,
+    Fluid,
+    Impedance,
     LaplaceDirichlet,
     PECAntenna,
     PECScattering,
     Pressure,
     SoundHardScattering,
+    Velocity,
 )
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh, cuboid, plate, sphere
@@ -52,6 +56,22 @@ def _sound() -> None:
     wave = PlaneWave(np.array([1.0, 0, 0]))
     for method in ("dense", "hmatrix"):
         _evaluated(problem.solve(wave, method=method, rtol=1e-3))
+
+
+def _vibration() -> None:
+    """A vibrating sphere, and a room whose walls absorb."""
+    air, moving = Fluid.air(), Velocity(1e-3)
+    for method in ("dense", "hmatrix"):
+        body = AcousticProblem(sphere(radius=0.5, h=0.3), 1.0, fluid=air, conditions=moving)
+        solution = body.solve(method=method, rtol=1e-3)
+        _evaluated(solution)
+        solution.velocity(_points())
+        assert solution.power_error < 1
+    room = cuboid([0.5, 0.5, 0.5], 0.25)
+    walls = [moving, Impedance.relative(1.0)]
+    for space in ("P1", "P2"):
+        quiet = AcousticProblem(room, 1.0, fluid=air, side="interior", conditions=walls, space=space)
+        quiet.solve().field(np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.23]]))
 
 
 def _statics() -> None:
@@ -98,7 +118,7 @@ def _evaluated(solution: Any) -> None:
 
 WARM_UPS: dict[str, Callable[[], None]] = {
     "statics": _statics, "sound": _sound, "radar": _radar, "antenna": _antenna, "solid": _solid,
-    "waves": _waves,
+    "vibration": _vibration, "waves": _waves,
 }  # fmt: skip
 """By name, from the shortest."""
 
@@ -128,6 +148,15 @@ def _sound_fields(problem: Any) -> None:
     inverse @ density.coefficients
 
 
+def _vibration_fields(problem: Any) -> None:
+    pressure = Function(problem.function_space, np.ones(problem.function_space.dimension, complex))
+    for layer in problem.equation.layers(pressure, problem.equation.moving, None, None):
+        layer.evaluate(_points(0.03))
+        layer.far_field(_points())
+    inverse = problem._osrc("double")
+    inverse @ np.ones(problem.unknowns, complex)
+
+
 def _radar_fields(problem: Any) -> None:
     current = VectorFunction(problem.function_space, np.ones(problem.unknowns, complex))
     layer = electric_field_potential(Helmholtz(problem.wavenumber), current)
@@ -144,6 +173,10 @@ BEHIND: dict[str, tuple[Callable[[], Any], Callable[[Any], None]]] = {
     "static": (lambda: LaplaceDirichlet(_thin()), _static_fields),
     "acoustic": (lambda: SoundHardScattering(_thin(), 1.0), _sound_fields),
     "electromagnetic": (lambda: PECScattering(_thin(), 1.0), _radar_fields),
+    "vibration": (
+        lambda: AcousticProblem(_thin(), 1.0, fluid=Fluid.air(), conditions=Velocity(1.0)),
+        _vibration_fields,
+    ),
 }
 """By the family of a problem: a small one, and what follows its solution."""
 

@@ -3,15 +3,15 @@
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import Field, WithJsonSchema, model_validator
 
 from calderon.case.faces import Face
-from calderon.case.media import checked_media
+from calderon.case.media import NAMED, checked_media
 from calderon.case.mesh import Keys, Mesh
 from calderon.case.output import Angles, NearFields, Rectangle
 from calderon.case.quantities import Angle, Frequencies, Frequency, Place, SoundAmplitude
 from calderon.case.solver import WaveSolver
-from calderon.case.table import AT_MOST, CaseModel, OneOf, Table, key
+from calderon.case.table import AT_MOST, CaseModel, Table, key
 from calderon.case.waves import Travelling
 from calderon.formulations import Baffle, Fluid, HalfSpace
 from calderon.kinds.acoustics.fluids import KNOWN, FluidMedium, Fluids, medium_of
@@ -19,6 +19,7 @@ from calderon.kinds.acoustics.walls import Ratio, Wall
 from calderon.waves import Multipole, PlaneWave, PointSource
 
 Axis = Literal["x", "y", "z"]
+FluidName = Annotated[str, WithJsonSchema({"anyOf": [{"enum": [*KNOWN]}, NAMED]})]
 
 
 class Reflecting(Table):
@@ -38,7 +39,7 @@ class Acoustics(Table):
     """
 
     frequency: Frequencies = key("one, a list, or { start, stop, count } with both ends", ...)
-    fluid: Annotated[str, OneOf(lambda: KNOWN)] = key("a known one, or the name of a medium of [media]", "air")
+    fluid: FluidName = key("a known one, or the name of a medium of [media]", "air")
     side: Literal["exterior", "interior"] = key("of the surface, on which the fluid is", "exterior")
     mirrors: dict[Axis, Literal["even", "odd"]] | None = key('planes of symmetry, { z = "even" }', min_length=1)
     half_space: Reflecting | None = None
