@@ -46,8 +46,8 @@ class FluidMedium(Dispersive):
     salinity: float | None = key("of sea water in parts per thousand; 35 unless given")
     depth: Size | None = key("of sea water, below its surface; 0 unless given")
     loss: float = key("of sound, without unit", 0.0, ge=0, lt=1)
-    density: _numbers("density", Density) = key("of a fluid, a number, or a list by frequency")  # type: ignore[valid-type,assignment]
-    speed_of_sound: _numbers("speed", Speed) = key("of a fluid, a number, or a list by frequency")  # type: ignore[valid-type,assignment]
+    density: _numbers("density", Density) = key("of a fluid, a number, or a list by frequency")  # type: ignore[valid-type]
+    speed_of_sound: _numbers("speed", Speed) = key("of a fluid, a number, or a list by frequency")  # type: ignore[valid-type]
 
     @model_validator(mode="after")
     def _complete(self) -> "FluidMedium":

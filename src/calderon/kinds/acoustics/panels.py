@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -144,7 +145,9 @@ def directivity(results: SoundResults, sheet: Sheet) -> None:
         "far_field_real_Pa_m",
         "far_field_imag_Pa_m",
     )
-    columns = [np.concatenate(each) if n else sum(each, []) for n, each in enumerate(zip(*tables, strict=True))]
+    columns: list[Any] = [
+        np.concatenate(each) if n else sum(each, []) for n, each in enumerate(zip(*tables, strict=True))
+    ]
     sheet.columns("directivity.csv", list(zip(names, columns, strict=True)))
     plane = requested.plane
     caption = f"Directivity in the {plane} plane, angles from +{plane[0]} toward +{plane[1]}."
@@ -170,11 +173,14 @@ def surface(results: SoundResults, sheet: Sheet) -> None:
     sheet.view(lambda: surface_scene(results), *(f"surface_{each}.png" for each in quantities))
     for each in quantities:
         caption = f"{PARTS[each]} of the pressure on the surface{_at(results, last)}."
-        draw = partial(plots.surface, last.surface, each, renderer="matplotlib")
-        sheet.picture(f"surface_{each}.png", caption, lambda path, draw=draw: draw(path))
+        sheet.picture(f"surface_{each}.png", caption, partial(_draw_surface, last, each))
     patterns = [step for step in results.steps if step.pattern is not None]
     if patterns:
         sheet.view(lambda: _pattern_scene(patterns))
+
+
+def _draw_surface(step: Step, quantity: str, path: Path) -> None:
+    plots.surface(step.surface, quantity, path, renderer="matplotlib")
 
 
 def _pattern_scene(steps: list[Step]) -> Scene:

@@ -97,8 +97,8 @@ def _velocity(one: Wall, file: CaseFile[Any]) -> Velocity:
     moving = one.velocity or ORIGIN
     if not isinstance(moving, tuple):
         raise ValueError("a velocity with a rotation is a vector [x, y, z]")
-    parts = ([each * turn for each in part] for part in (moving, one.rotation or ORIGIN))
-    return Velocity.rigid(*parts, one.centre or ORIGIN)
+    translation, rotation = ([each * turn for each in part] for part in (moving, one.rotation or ORIGIN))
+    return Velocity.rigid(translation, rotation, one.centre or ORIGIN)
 
 
 def _table(one: Wall, file: CaseFile[Any]) -> Impedance:
@@ -133,16 +133,21 @@ class Condition(NamedTuple):
     optional: tuple[str, ...] = ()
 
 
+def _of(key_: str, make: Callable[[Any], Any]) -> Callable[[Wall, CaseFile[Any]], Any]:
+    """make(value) of the value of a key."""
+    return lambda one, file: make(getattr(one, key_))
+
+
 MOTION = ("velocity", "rotation", "centre", "phase")
 CONDITIONS = {
     "velocity": Condition("velocity", _velocity, MOTION),
-    "impedance": Condition("impedance", lambda one, file: Impedance(one.impedance)),
-    "relative_impedance": Condition("impedance", lambda one, file: Impedance.relative(one.relative_impedance)),
-    "absorption": Condition("impedance", lambda one, file: Impedance.from_absorption(one.absorption)),
-    "porous": Condition("impedance", lambda one, file: Impedance.porous(**one.porous.model_dump())),
-    "perforated": Condition("impedance", lambda one, file: Impedance.perforated(**one.perforated.model_dump())),
+    "impedance": Condition("impedance", _of("impedance", Impedance)),
+    "relative_impedance": Condition("impedance", _of("relative_impedance", Impedance.relative)),
+    "absorption": Condition("impedance", _of("absorption", Impedance.from_absorption)),
+    "porous": Condition("impedance", _of("porous", lambda layer: Impedance.porous(**layer.model_dump()))),
+    "perforated": Condition("impedance", _of("perforated", lambda panel: Impedance.perforated(**panel.model_dump()))),
     "impedance_file": Condition("impedance", _table),
-    "pressure": Condition("pressure", lambda one, file: SoundPressure(one.pressure)),
+    "pressure": Condition("pressure", _of("pressure", SoundPressure)),
 }
 """Ways to give a condition, by the key."""
 
