@@ -11,6 +11,7 @@ from scipy import special
 from calderon.case import CaseError, parse
 from calderon.formulations.impulse_response import ImpulseResponse
 from calderon.kinds.acoustics.walls import conditions_of
+from calderon.mesh import sphere
 from calderon.report import Stages, headlines, plan, run, write
 
 SPHERE = """\
@@ -133,6 +134,20 @@ def test_a_body_that_moves_turns_and_has_a_phase():
     assert pressures(turning)[0, 0] == pytest.approx(moving, rel=1e-3)
 
 
+def test_velocities_of_a_structural_code_are_those_of_its_file(tmp_path):
+    vertices = sphere(0.1, 0.05).vertices
+    names = "x [mm],y [mm],z [mm],vx_re [mm/s],vx_im [mm/s],vy_re [mm/s],vy_im [mm/s],vz_re [mm/s],vz_im [mm/s]"
+    rows = [f"{x:.9g},{y:.9g},{z:.9g},0,0,0,0,0,1" for x, y, z in 1e3 * vertices]
+    (tmp_path / "ball.csv").write_text("\n".join([names, *rows]))
+    text = SPHERE.replace('["0.5 m", 0, 0]', '[0, 0, "0.5 m"]')
+    moving = pressures(text.replace('"1 mm/s"', '[0, 0, "1 mm/s"]'))[0, 0]
+    text = text.replace('velocity = "1 mm/s"', 'velocity_file = "ball.csv"\ntime_factor = "exp(+i omega t)"')
+    found = run(parse(text, "case.toml", tmp_path)).pressures[0, 0]
+    assert found == pytest.approx(-1j * moving, rel=1e-6)
+    with pytest.raises(CaseError, match='surface.velocity_file = "none.csv"'):
+        run(parse(text.replace("ball.csv", "none.csv"), "case.toml", tmp_path))
+
+
 def test_half_spheres_on_mirrors_sound_as_the_whole():
     whole = SPHERE.replace("0.5 m", "0.3 m")
     half = whole.replace('"sphere"', '"hemisphere"')
@@ -200,7 +215,7 @@ def test_fluids_of_media_have_their_constants():
     ("old", "new", "text"),
     [
         ('velocity = "1 mm/s"', 'velocity = "1 mm"', "a velocity is written like"),
-        ('velocity = "1 mm/s"', "", "a surface needs one of velocity, impedance"),
+        ('velocity = "1 mm/s"', "", "a surface needs one of velocity, velocity_file"),
         ('velocity = "1 mm/s"', "impedance = 400\nabsorption = 0.5", "give one impedance"),
         ('velocity = "1 mm/s"', "velocity = 1\npressure = 0", "a pressure stands alone"),
         ('velocity = "1 mm/s"', "absorption = 1.5", "surface.absorption"),

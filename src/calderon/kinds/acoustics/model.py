@@ -176,9 +176,7 @@ class SoundCase(CaseModel):
                 raise ValueError("output.directivity: inside of a surface nothing goes away, leave it out")
             if any(one.kind == "plane-wave" for one in self.source):
                 raise ValueError("a plane wave comes from outside: the interior accepts a point-source or a multipole")
-        if acoustics.interpolate is not None and not (
-            output.points or any(w.velocity is not None for w in self.surface)
-        ):
+        if acoustics.interpolate is not None and not (output.points or any(one.moves for one in self.surface)):
             raise ValueError("acoustics.interpolate: it is of levels at points and of powers, give output.points")
         return self
 

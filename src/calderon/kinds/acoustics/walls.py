@@ -4,7 +4,7 @@ import csv
 from cmath import exp
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -25,6 +25,7 @@ from calderon.case.quantities import (
 from calderon.case.reading import CaseFile
 from calderon.case.table import AT_MOST, Table, key
 from calderon.formulations import Impedance, SoundPressure, Velocity
+from calderon.mesh import TriangleMesh
 
 ORIGIN = (0.0, 0.0, 0.0)
 Ratio = Annotated[complex, BeforeValidator(complex_number), WithJsonSchema(COMPLEX)]
@@ -51,10 +52,12 @@ class Wall(Table):
     """[[surface]]: what a part of the surface does; parts without a table are rigid.
 
     velocity: along the normal into the fluid, or a vector, peak values; with rotation about a centre the part moves as
-    a whole. phase: of both, the factor exp(i phase) with the time factor exp(-i omega t). An impedance is the pressure
-    over the velocity into the wall, [real, imaginary] or real; of the ways to give one, one may be chosen, and it may
-    go with a velocity. impedance_file: a .csv file with the columns frequency, real and imaginary, in Hz and Pa s/m. A
-    pressure stands alone, 0 is the surface of water.
+    a whole. phase: of both, the factor exp(i phase) with the time factor exp(-i omega t). velocity_file: of a
+    structural code, as for `Velocity.from_file`: a table with the columns x, y, z, and v or vx, vy, vz with endings _re
+    and _im, units in brackets, and frequency where there are several, or a .vtu file with data "velocity". An impedance
+    is the pressure over the velocity into the wall, [real, imaginary] or real; of the ways to give one, one may be
+    chosen, and it may go with a velocity. impedance_file: a .csv file with the columns frequency, real and imaginary,
+    in Hz and Pa s/m. A pressure stands alone, 0 is the surface of water.
     """
 
     SELECTORS: ClassVar = ("tag",)
@@ -67,6 +70,10 @@ class Wall(Table):
     rotation: tuple[AngularVelocity, AngularVelocity, AngularVelocity] | None = key("about x, y and z")
     centre: Place | None = key("of the rotation; the origin unless given")
     phase: Angle | None = key("of velocity and rotation; 0 unless given")
+    velocity_file: str | None = key("a .csv or .vtu file in the folder of the case, velocities at points")
+    time_factor: Literal["exp(-i omega t)", "exp(+i omega t)"] | None = key(
+        'of velocity_file; "exp(-i omega t)" unless given'
+    )
     impedance: WallImpedance | None = key("pressure over the velocity into the wall")
     relative_impedance: Ratio | None = key("the impedance over that of the fluid, rho c")
     absorption: Annotated[float, Field(ge=0, le=1)] | None = key("part of the energy of a wave along the normal")
@@ -89,8 +96,13 @@ class Wall(Table):
         self.require_keys(f"a surface with {' and '.join(given)}", (), (*given, *sorted(accepted)))
         return self
 
+    @property
+    def moves(self) -> bool:
+        """Whether it has a velocity."""
+        return self.velocity is not None or self.velocity_file is not None
 
-def _velocity(one: Wall, file: CaseFile[Any]) -> Velocity:
+
+def _velocity(one: Wall, file: CaseFile[Any], mesh: TriangleMesh) -> Velocity:
     turn = exp(1j * (one.phase or 0.0))
     if one.rotation is None and not isinstance(one.velocity, tuple):
         return Velocity((one.velocity or 0.0) * turn)
@@ -101,7 +113,13 @@ def _velocity(one: Wall, file: CaseFile[Any]) -> Velocity:
     return Velocity.rigid(translation, rotation, one.centre or ORIGIN)
 
 
-def _table(one: Wall, file: CaseFile[Any]) -> Impedance:
+def _velocity_file(one: Wall, file: CaseFile[Any], mesh: TriangleMesh) -> Velocity:
+    assert one.velocity_file is not None
+    path = file.path_of(one.velocity_file)
+    return Velocity.from_file(path, mesh, one.tag, time_factor=one.time_factor or "exp(-i omega t)")
+
+
+def _table(one: Wall, file: CaseFile[Any], mesh: TriangleMesh) -> Impedance:
     assert one.impedance_file is not None
     hertz, real, imaginary = zip(*_rows(file.path_of(one.impedance_file)), strict=True)
     return Impedance.table(hertz, [complex(*each) for each in zip(real, imaginary, strict=True)])
@@ -124,23 +142,27 @@ def _rows(path: Path) -> list[list[float]]:
     return found
 
 
+Make = Callable[[Wall, CaseFile[Any], TriangleMesh], Any]
+
+
 class Condition(NamedTuple):
     """A way to give a condition. kind: of which a surface has one; make: gives the condition of a [[surface]] of a
-    case; optional: keys that go with it."""
+    case on its mesh; optional: keys that go with it."""
 
     kind: str
-    make: Callable[[Wall, CaseFile[Any]], Any]
+    make: Make
     optional: tuple[str, ...] = ()
 
 
-def _of(key_: str, make: Callable[[Any], Any]) -> Callable[[Wall, CaseFile[Any]], Any]:
+def _of(key_: str, make: Callable[[Any], Any]) -> Make:
     """make(value) of the value of a key."""
-    return lambda one, file: make(getattr(one, key_))
+    return lambda one, file, mesh: make(getattr(one, key_))
 
 
 MOTION = ("velocity", "rotation", "centre", "phase")
 CONDITIONS = {
     "velocity": Condition("velocity", _velocity, MOTION),
+    "velocity_file": Condition("velocity", _velocity_file, ("time_factor",)),
     "impedance": Condition("impedance", _of("impedance", Impedance)),
     "relative_impedance": Condition("impedance", _of("relative_impedance", Impedance.relative)),
     "absorption": Condition("impedance", _of("absorption", Impedance.from_absorption)),
@@ -152,7 +174,7 @@ CONDITIONS = {
 """Ways to give a condition, by the key."""
 
 
-def conditions_of(file: CaseFile[Any], mesh: Any) -> Any:
+def conditions_of(file: CaseFile[Any], mesh: TriangleMesh) -> Any:
     """The conditions of a case on its mesh, by tag; CaseError for parts that it does not have, or that have two
     tables."""
     found: dict[Any, list[Any]] = {}
@@ -168,5 +190,5 @@ def conditions_of(file: CaseFile[Any], mesh: Any) -> Any:
         for name, condition in CONDITIONS.items():
             if getattr(one, name) is not None:
                 with file.blamed("surface", name, number=number):
-                    found.setdefault(tags, []).append(condition.make(one, file))
+                    found.setdefault(tags, []).append(condition.make(one, file, mesh))
     return found
