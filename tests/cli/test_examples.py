@@ -13,7 +13,7 @@ COARSE = {
     "silencer": {"count": 3},
     "submarine_at_sea": {"points": 40},
 }
-"""What makes examples of many solutions fit a test."""
+"""Arguments of examples of many solutions that make them fit a test."""
 SCRIPTS = sorted((Path(__file__).parents[2] / "examples").glob("[!_]*.py"))
 
 

@@ -15,6 +15,7 @@ from .acoustic.heads.head_transfer import HeadTransfer as HeadTransfer
 from .acoustic.heads.hrtf import hrtf as hrtf
 from .acoustic.impedance import ImpedanceScattering as ImpedanceScattering
 from .acoustic.results.a_weighting import a_weighting as a_weighting
+from .acoustic.results.acoustic_solution import AcousticSolution as AcousticSolution
 from .acoustic.results.third_octaves import third_octaves as third_octaves
 from .acoustic.room_modes import RoomMode as RoomMode
 from .acoustic.scattering import ScatteringProblem as ScatteringProblem

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from calderon.formulations.acoustic.acoustic_solution import AcousticSolution
+from calderon.formulations.acoustic.results.acoustic_solution import AcousticSolution
 from calderon.formulations.linear_system import ThinTerm
 from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
