@@ -168,3 +168,17 @@ def test_layers_above_a_third_of_the_width_are_refused_or_warned_of():
     )
     with pytest.warns(AccuracyWarning, match="the surface"):
         cal.AcousticProblem(bodies, frequency=4000.0, fluid=AIR, conditions=cal.ViscothermalWall())
+
+
+@pytest.mark.variant
+def test_the_mode_of_a_narrow_closed_pipe_has_kirchhoffs_frequency_and_quality():
+    """k l = pi with k of the pipe: lower by the layers, and damped; layers of the ends take some percent more."""
+    box, air = cal.mesh.cuboid([0.05, 0.004, 0.004], h=0.002), cal.Fluid.air()
+    wall = cal.ViscothermalWall()
+    room = cal.AcousticProblem(box, frequency=3000.0, fluid=air, side="interior", conditions=wall)
+    (mode,) = cal.resonances(room, 2800.0, 3900.0)
+    free = air.speed_of_sound / 0.1
+    layers = wall.thickness(2 * np.pi * free, air)
+    loss = (layers.viscous + layers.heat).real / 0.004
+    assert mode.frequency.real == pytest.approx(free / (1 + loss), rel=3e-3)
+    assert mode.quality == pytest.approx(1 / (2 * loss), rel=0.08)

@@ -12,6 +12,7 @@ from calderon.formulations.acoustic.fluid import BOUNDARY_LAYER, Fluid, boundary
 from calderon.mesh import TriangleMesh
 from calderon.mesh.checks.thin_edges import distance_across
 from calderon.mesh.errors import warn_of_accuracy
+from calderon.validation import finite_complex, instance
 
 PART_OF_DUCT = 1 / 3
 """Thickness of a boundary layer over the width of a duct up to which layers of opposite walls are apart: beyond, the
@@ -56,6 +57,7 @@ class ViscothermalWall(WallCondition):
     def thickness(self, omega: complex, fluid: Fluid) -> LayerThickness:
         """The boundary layers at the angular frequency omega in 1/s, real or continued; ValueError where the fluid does
         not say what they need."""
+        instance(fluid, Fluid, "boundary layers are those of a Fluid, as Fluid.air()")
         given = {name: getattr(self, name) or getattr(fluid, name) for name in BOUNDARY_LAYER}
         if missing := [name for name, value in given.items() if value is None]:
             arguments = ", ".join(f"{name}=..." for name in missing)
@@ -65,7 +67,9 @@ class ViscothermalWall(WallCondition):
                 "1.4 and 0.71"
             )
         viscosity, gamma, prandtl = (float(value) for value in given.values())
-        viscous = complex(np.sqrt(2 * viscosity / complex(omega)))
+        if (rate := finite_complex(omega, "omega")).real <= 0:
+            raise ValueError(f"omega is a positive angular frequency in 1/s, got {omega!r}")
+        viscous = complex(np.sqrt(2 * viscosity / rate))
         thermal = viscous / np.sqrt(prandtl)
         return LayerThickness(viscous, (gamma - 1) * thermal, thermal)
 

@@ -111,7 +111,8 @@ class FourPole:
         if not np.isclose(self.frequency, replaced.frequency, rtol=1e-9, atol=0):
             raise ValueError(f"four-poles of {self.frequency:g} and {replaced.frequency:g} Hz: take one frequency")
         end = self.fluid.impedance / self.areas[1] if load is None else finite_complex(load, "load")
-        inner = source if source == np.inf else finite_complex(source, "source")
+        moved = isinstance(source, float) and source == np.inf  # a given velocity
+        inner = np.inf if moved else finite_complex(source, "source")
 
         def needed(part: FourPole) -> Any:
             pressure, flow = part.matrix @ np.array([end, 1.0])  # at port 1, where 1 m^3/s leaves port 2
