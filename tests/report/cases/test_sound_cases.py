@@ -114,6 +114,30 @@ def test_power_given_is_power_absorbed():
     assert any("power that walls absorb" in name for name, *_ in headlines(results, {}))
 
 
+def test_narrow_ducts_lose_sound_at_their_walls():
+    """The field of a piston and a rigid end, with and without boundary layers, by waves along the duct."""
+    narrow = DUCT.replace('"0.1 m", "0.1 m"', '"0.01 m", "0.01 m"').replace('h = "0.1 m"', 'h = "0.05 m"')
+    narrow = narrow.replace('fluid = "gas"', 'fluid = "air"').replace('"0.5 m"', '"0.2 m"')
+    narrow = narrow.replace("[[-0.1, 0, 0], [0.2,", "[[-0.05, 0, 0], [0.05,").replace("0.02, 0.0", "0.002, 0.0")
+    walls = '[[face]]\nname = "sides"\nlow = [-0.1, -0.006, -0.006]\nhigh = [0.1, 0.006, 0.006]\n'
+    named = narrow.replace('[[face]]\nname = "piston"', walls + '[[face]]\nname = "piston"')
+    lossy = run(parse(named + '[[surface]]\ntag = "sides"\nviscothermal = true\n'))
+    fluid, omega, k = lossy.problem.fluid, 2 * np.pi * 343.0, lossy.problem.wavenumber.real
+    viscous = np.sqrt(2 * fluid.kinematic_viscosity / omega)
+    heat = viscous / np.sqrt(fluid.prandtl)
+    first = 1 - (1 + 1j) / 2 * viscous * 400.0  # 400 per metre: perimeter over area
+    second = 1 + (1 + 1j) / 2 * (fluid.heat_capacity_ratio - 1) * heat * 400.0
+    for found, factors in ((lossy.pressures[0], (first, second)), (pressures(narrow)[0], (1.0, 1.0))):
+        along = k * np.sqrt(factors[1] / factors[0])
+        x = np.array([-0.05, 0.05]) + 0.1
+        exact = 1e-3j * omega * fluid.density * np.cos(along * (0.2 - x)) / (along * np.sin(along * 0.2) * factors[0])
+        assert np.abs(found / exact - 1).max() < 5e-3
+    assert np.abs(lossy.pressures[0] / pressures(narrow)[0] - 1).max() > 0.02
+    with pytest.raises(CaseError, match="surface.viscothermal = true"):
+        text = named.replace('fluid = "air"', 'fluid = "gas"') + '[[surface]]\ntag = "sides"\nviscothermal = true\n'
+        run(parse(text, "case.toml"))
+
+
 def test_an_impedance_by_frequency_is_that_of_its_file(tmp_path):
     (tmp_path / "wall.csv").write_text("frequency,real,imaginary\n300,411.6,0\n400,411.6,0\n")
     text = DUCT + '[[surface]]\ntag = "end"\nimpedance_file = "wall.csv"\n'

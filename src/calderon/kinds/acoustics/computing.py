@@ -15,7 +15,8 @@ from calderon.case.mesh import surface_mesh
 from calderon.case.near_field import near_places
 from calderon.data import Places, rectangle_places
 from calderon.exact import unit_directions
-from calderon.formulations import AcousticProblem, AcousticSolution
+from calderon.formulations import AcousticProblem
+from calderon.formulations.acoustic.results.acoustic_solution import AcousticSolution
 from calderon.formulations.checks import sources_on_side
 from calderon.formulations.impulse_response import impulse_response
 from calderon.formulations.scenes import level_values, pattern_rows

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
+import numpy as np
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from calderon.case.faces import Tag
@@ -24,7 +25,7 @@ from calderon.case.quantities import (
 )
 from calderon.case.reading import CaseFile
 from calderon.case.table import AT_MOST, Table, key
-from calderon.formulations import Impedance, SoundPressure, Velocity
+from calderon.formulations import Impedance, SoundPressure, Velocity, ViscothermalWall
 from calderon.mesh import TriangleMesh
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -57,7 +58,8 @@ class Wall(Table):
     and _im, units in brackets, and frequency where there are several, or a .vtu file with data "velocity". An impedance
     is the pressure over the velocity into the wall, [real, imaginary] or real; of the ways to give one, one may be
     chosen, and it may go with a velocity. impedance_file: a .csv file with the columns frequency, real and imaginary,
-    in Hz and Pa s/m. A pressure stands alone, 0 is the surface of water.
+    in Hz and Pa s/m. viscothermal: of air or water, where walls are narrow. A pressure stands alone, 0 is the surface
+    of water.
     """
 
     SELECTORS: ClassVar = ("tag",)
@@ -80,11 +82,12 @@ class Wall(Table):
     porous: Porous | None = None
     perforated: Perforated | None = None
     impedance_file: str | None = key("a .csv file in the folder of the case, an impedance by frequency")
+    viscothermal: bool | None = key("whether the wall has boundary layers of viscosity and heat, as in narrow ducts")
     pressure: SoundAmplitude | None = key("sound pressure; 0 is the surface of water")
 
     @model_validator(mode="after")
     def _of_one_kind(self) -> "Wall":
-        given = [name for name in CONDITIONS if getattr(self, name) is not None]
+        given = self.given
         if not given:
             raise ValueError(f"a surface needs one of {', '.join(CONDITIONS)}; parts without a table are rigid")
         kinds = [CONDITIONS[name].kind for name in given]
@@ -95,6 +98,11 @@ class Wall(Table):
         accepted = {each for name in given for each in CONDITIONS[name].optional}
         self.require_keys(f"a surface with {' and '.join(given)}", (), (*given, *sorted(accepted)))
         return self
+
+    @property
+    def given(self) -> list[str]:
+        """The ways in which conditions are given."""
+        return [name for name in CONDITIONS if getattr(self, name) is not None and getattr(self, name) is not False]
 
     @property
     def moves(self) -> bool:
@@ -145,6 +153,13 @@ def _rows(path: Path) -> list[list[float]]:
 Make = Callable[[Wall, CaseFile[Any], TriangleMesh], Any]
 
 
+def _boundary_layers(one: Wall, file: CaseFile[Any], mesh: TriangleMesh) -> ViscothermalWall:
+    """ValueError for a fluid whose viscosity is not known."""
+    wall, frequency = ViscothermalWall(), max(file.case.acoustics.frequency)
+    wall.thickness(2 * np.pi * frequency, file.case.fluid_at(frequency))
+    return wall
+
+
 class Condition(NamedTuple):
     """A way to give a condition. kind: of which a surface has one; make: gives the condition of a [[surface]] of a
     case on its mesh; optional: keys that go with it."""
@@ -169,6 +184,7 @@ CONDITIONS = {
     "porous": Condition("impedance", _of("porous", lambda layer: Impedance.porous(**layer.model_dump()))),
     "perforated": Condition("impedance", _of("perforated", lambda panel: Impedance.perforated(**panel.model_dump()))),
     "impedance_file": Condition("impedance", _table),
+    "viscothermal": Condition("impedance", _boundary_layers),
     "pressure": Condition("pressure", _of("pressure", SoundPressure)),
 }
 """Ways to give a condition, by the key."""
@@ -187,8 +203,7 @@ def conditions_of(file: CaseFile[Any], mesh: TriangleMesh) -> Any:
                     text = f"tag {tag} has a condition in [[surface]] number {owners[tag] + 1}: give those of one part"
                     raise ValueError(f"{text} in one table")
                 owners[tag] = number
-        for name, condition in CONDITIONS.items():
-            if getattr(one, name) is not None:
-                with file.blamed("surface", name, number=number):
-                    found.setdefault(tags, []).append(condition.make(one, file, mesh))
+        for name in one.given:
+            with file.blamed("surface", name, number=number):
+                found.setdefault(tags, []).append(CONDITIONS[name].make(one, file, mesh))
     return found
