@@ -26,13 +26,18 @@ class Record:
 
     def packed(self, **parts: NDArray[np.float64]) -> NDArray[np.float64]:
         """(n, numbers) records of n objects; each part has shape (n, ...)."""
-        if list(parts) != list(self.sizes):
-            raise ValueError(f"parts of {self.name} are {', '.join(self.sizes)} in this order, got {', '.join(parts)}")
         flat = {part: values.reshape(len(values), -1) for part, values in parts.items()}
-        for part, size in self.sizes.items():
-            if size is not None and flat[part].shape[1] != size:
-                raise ValueError(f"{self.name}.{part} has {size} numbers, got {flat[part].shape[1]}")
+        self.checked({part: values.shape[1] for part, values in flat.items()})
         return np.concatenate(list(flat.values()), axis=1)
+
+    def checked(self, widths: dict[str, int]) -> int:
+        """How many numbers a record has whose parts have these widths; ValueError for others than its parts."""
+        if list(widths) != list(self.sizes):
+            raise ValueError(f"parts of {self.name} are {', '.join(self.sizes)} in this order, got {', '.join(widths)}")
+        for part, size in self.sizes.items():
+            if size is not None and widths[part] != size:
+                raise ValueError(f"{self.name}.{part} has {size} numbers, got {widths[part]}")
+        return sum(widths.values())
 
     @property
     def defines(self) -> Defines:

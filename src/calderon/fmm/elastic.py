@@ -19,7 +19,7 @@ from calderon.fmm.product import DIRECTIONS, HarmonicFar, Line, MultipoleProduct
 from calderon.fmm.tables import tables
 from calderon.operators.tree import Term
 from calderon.products.check import ROWS, Check
-from calderon.products.device.near_filling import checked_entries
+from calderon.products.device.near_filling import checked_products
 from calderon.products.near_store import NearStore
 from calderon.quadrature import NearQuadrature
 
@@ -175,10 +175,8 @@ def elastic_check(terms: Sequence[Term], transposed: bool = False, devices: Sequ
         (top, left), (_, width), each = *ends[number], terms[number]
         own = chosen[top]
         require_memory(8 * len(own) * width, f"{len(own)} rows of {each.atom!r}", "try a coarser mesh")
-        parts = (slice(None), own) if transposed else (own, slice(None))
-        found = checked_entries(each.atom, [each.atom], parts, double, devices)
-        entries = found.T if transposed else found
-        products[number] = each.factor * (entries @ vectors[left : left + width])
+        matrix, given = each.atom.T if transposed else each.atom, vectors[left : left + width]
+        products[number] = each.factor * checked_products(matrix, [each.atom], own, given, double, devices)
 
     run_tasks(line, 2)  # side by side, as one thread makes tables of triangles
     for ((top, _), _), each in zip(ends, products, strict=True):

@@ -248,7 +248,8 @@ class _Composition:
                 near = []
                 layout = layers.layout(promise)
                 near = layers.near(layout)
-            return_memory()
+            if not self.near_devices:  # whose blocks are not here
+                return_memory()
             product = MultipoleProduct(terms, near, layers.far(layout, promise), promise, self.execution.real)
             if self.execution.team:
                 return SharedProduct(self.execution, product)
@@ -278,7 +279,8 @@ class _Composition:
             )
 
         held = first_that_holds(orders[:1], prepare, error_of, rtol, ACCEPT_FUNCTIONS, refusal, better)
-        return_memory()
+        if not self.near_devices:
+            return_memory()
         found: Product = held.product
         if elastic and found.nbytes > 1e8:
             forget_rules()  # of triangles: others make them again sooner than there is room for both

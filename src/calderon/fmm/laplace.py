@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from calderon.operators.boundary import IntegralOperator
 from calderon.operators.tree import Term
 from calderon.pairs.zones import tolerant
 from calderon.products.check import Check, random_rows
-from calderon.products.device.near_filling import checked_entries
+from calderon.products.device.near_filling import checked_products
 from calderon.products.direct_sums import padded_zeros
 from calderon.products.near_store import NearStore
 from calderon.spaces.charges import KINDS, charges
@@ -184,12 +183,11 @@ def layer_check(
     random = np.random.default_rng(0)
     count, size = operator.shape[:: -1 if transposed else 1]
     rows = random_rows(random, count)
-    parts: tuple[Any, Any] = (slice(None), rows) if transposed else (rows, slice(None))
     vectors = random.standard_normal((size, 1 if operator.integrand.curls else 2))
     vectors[:, 1:] = 1.0
     require_memory(8 * len(rows) * size, f"{len(rows)} rows of {operator!r}", "try a coarser mesh")
-    entries = checked_entries(operator, [operator], parts, execution.real, devices)
-    exact = (entries.T if transposed else entries) @ vectors
+    matrix = operator.T if transposed else operator
+    exact = checked_products(matrix, [operator], rows, vectors, execution.real, devices)
     return Check(rows, vectors, exact, np.arange(vectors.shape[1]), transposed=transposed)
 
 

@@ -24,8 +24,10 @@ def select(space: Space, wanted: NDArray[np.int64] | None) -> Selection:
     """Triangles that carry the wanted functions (all for None) and where in the output each local function goes, or
     -1."""
     if wanted is None:
-        triangles = np.flatnonzero((space.dofs >= 0).any(axis=1))
-        index = space.dofs[triangles]
+        triangles, index = np.arange(len(space.dofs)), space.dofs
+        if index.min(initial=0) < 0:
+            triangles = np.flatnonzero((index >= 0).any(axis=1))
+            index = index.take(triangles, axis=0)
     else:  # takes as long as there are wanted functions, however large the mesh
         triangles = space.carriers.of(wanted)
         index, order = space.dofs[triangles], np.argsort(wanted)
@@ -34,7 +36,7 @@ def select(space: Space, wanted: NDArray[np.int64] | None) -> Selection:
     if space.is_continuous:
         own, every = space.triangles[triangles], np.arange(space.mesh.number_of_triangles)
         order = space.mesh.locality if np.array_equal(own, every) else locality_order(space.mesh.centroids[own])
-        triangles, index = triangles[order], index[order]
+        triangles, index = triangles[order], index.take(order, axis=0)
     return Selection(triangles, np.ascontiguousarray(index))
 
 

@@ -38,7 +38,9 @@ class FlatTriangles(NamedTuple):
 
     def in_frame(self, scale: float, origin: Array) -> "FlatTriangles":
         """In coordinates (x - origin) * scale."""
-        return FlatTriangles((self.corners - origin) * scale, self.normals, self.jacobian * scale**2)
+        corners = self.corners - origin
+        corners *= scale
+        return FlatTriangles(corners, self.normals, self.jacobian * scale**2)
 
     def parts(self, numbers: NDArray[np.integer], parts: Array) -> "FlatTriangles":
         """Parts (m, 3, 3), barycentric coordinates of their corners, of the triangles of these numbers (m,)."""

@@ -56,8 +56,8 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
     def flat_triangles(self, triangles: NDArray[np.integer], what: str) -> FlatTriangles:
         """The flat triangles of these numbers, for `what`, which is made for flat triangles only; ValueError that
         names it where they are curved."""
-        corners = self.vertices[self.triangles[triangles]]
-        return FlatTriangles(corners, self.normals[triangles], 2 * self.areas[triangles])
+        corners = self.vertices.take(self.triangles.take(triangles, axis=0), axis=0)  # thrice as fast as by brackets
+        return FlatTriangles(corners, self.normals.take(triangles, axis=0), 2 * self.areas.take(triangles))
 
     @cached_property
     def barycentric_refinement(self) -> "BarycentricRefinement":

@@ -65,7 +65,7 @@ class WaveCheck(NamedTuple):
         vectors[:, :RANDOM] = random.standard_normal((size, RANDOM)) + 1j * random.standard_normal((size, RANDOM))
         vectors[:, RANDOM] = plane_wave(operator)
         real = np.dtype(np.float64 if double else np.float32)
-        entries = checked_entries(operator, integrals_of(operator), (rows, slice(None)), real, devices)
+        entries = checked_entries(operator, integrals_of(operator), rows, real, devices)
         groups = np.repeat([0, 1], [RANDOM, 1])
         return WaveCheck(Check(rows, vectors, entries @ vectors, groups, weights), entries)
 

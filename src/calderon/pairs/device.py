@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Kernels, Source, real_name, require_device_memory
+from calderon.backends.records import Record
 from calderon.pairs.classes import MOST_CELLS, TouchingPairs
 from calderon.pairs.gauss_counts import COUNTS
 from calderon.pairs.grouping import grouped
 from calderon.pairs.near import RULES
 from calderon.pairs.rules import EXCHANGED, Wanted, fibre_points, fibre_steps
-from calderon.pairs.search import Extents, extents
+from calderon.pairs.search import Extents
 from calderon.pairs.touching import TOUCH, Limits, angular_lines, code_of
 
 Array = NDArray[np.float64]
@@ -34,26 +35,27 @@ many."""
 SHAPES = sum(len(POINTS) ** axes for axes in (1, 2, 3))
 OTHER = 9
 """Integers of a pair for the processor: triangles, how many vertices they share, and both orders."""
+TRIANGLE_OF_PAIRS = Record("TRIANGLE", corners=9, centre=3, radius=1, size=1, stretch=1)
+"""The numbers of a triangle in triangle_pair.h: corners and extents."""
 HASH = np.array([73856093, 19349663, 83492791], np.uint32)
 """Factors of the coordinates of a cell in the number of its bucket (Teschner et al. 2003)."""
 
 
 class PairSide(NamedTuple):
-    """Triangles of one side: corners (n, 3, 3), vertices (n, 3) in the numbers of both sides, numbers (n,) in the mesh,
-    ranks (n,): pairs take the points of the order in which ranks increase."""
+    """Triangles of one side: their extents; records on a device, with the parts of TRIANGLE_OF_PAIRS; vertices (n, 3)
+    in the numbers of both sides, numbers (n,) in the mesh, ranks (n,): pairs take the points of the order in which
+    ranks increase."""
 
-    corners: Array
+    found: Extents
+    records: Any
     vertices: Index
     numbers: Index
     ranks: Index
 
-    def sent(self, device: Device, real: np.dtype[Any], found: Extents) -> tuple[Any, Any]:
-        """Records and integers on a device, as triangle_pair.h reads them; found: extents of the triangles."""
-        sizes = np.stack([found.radius, found.size, found.stretch], axis=1)
-        records = np.concatenate([self.corners.reshape(-1, 9), found.centre, sizes], axis=1)
+    def sent(self, device: Device) -> tuple[Any, Any]:
+        """Records and integers on a device, as triangle_pair.h reads them."""
         columns = self.vertices, self.numbers[:, None], self.ranks[:, None]
-        integers = np.concatenate(columns, axis=1, dtype=np.int32, casting="same_kind")
-        return device.array(records.astype(real, copy=False)), device.array(integers)
+        return self.records, device.array(np.concatenate(columns, axis=1, dtype=np.int32, casting="same_kind"))
 
 
 class Candidates:
@@ -69,14 +71,12 @@ class Candidates:
         """Search; real: type of coordinates; same_mesh: whether both sides are on one mesh; reach: the ratio of
         distance to size below which a pair is near."""
         self.device, self.real, self.same_mesh, self.reach = device, real, same_mesh, reach
-        self.counts = len(test.corners), len(trial.corners)
-        own = extents(trial.corners)
-        given = [(trial, own)] if test is trial else [(test, extents(test.corners)), (trial, own)]
-        sent = [side.sent(device, real, each) for side, each in given]
+        self.counts = len(test.numbers), len(trial.numbers)
+        sent = [side.sent(device) for side in ([trial] if test is trial else [test, trial])]
         self.sides = *sent[0], *sent[-1]
-        self.largest = max(float(each.size.max(initial=0.0)) for _, each in given)
+        self.largest = max(float(each.found.size.max(initial=0.0)) for each in (test, trial))
         self.kernels = Kernels(device, Source("pairs/search.c", real_name(real)), GROUP)
-        triangles, grids = (sent[0][0], sent[-1][0]), self._grids(own)
+        triangles, grids = (sent[0][0], sent[-1][0]), self._grids(trial.found)
         counted = device.empty((self.counts[0],), np.int32)
         self._list(*triangles, *grids, 0, counted, device.empty((1,), np.int32))
         starts = ends_of(device.to_host(counted))

@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends.numba import kernel
 from calderon.quadrature import Quadrature
 from calderon.quadrature.options import ACCURACY
 
@@ -82,13 +83,28 @@ def reaches(
     accuracy = quadrature.accuracy
     if rule is None or accuracy <= 0 or degree >= len(ERRORS.points):
         return np.full(len(surface.corners), NEVER)
-    squares = ((np.roll(surface.corners, 1, axis=1) - surface.corners) ** 2).sum(axis=2)
-    longest = squares.max(axis=1, initial=0.0)
+    mean, longest = np.empty((2, len(surface.corners)))
+    edge_squares(np.ascontiguousarray(surface.corners), mean, longest)
     bound, power = ERRORS.of(rule, kernel, degree)
-    distance = (bound / accuracy) ** (2 / power) * squares.mean(axis=1)
+    distance = (bound / accuracy) ** (2 / power) * mean
     bound, power = ERRORS.waves[degree]
     resolved = bound * (abs(wavenumber) * np.sqrt(longest)) ** power <= accuracy
     return np.where(resolved, np.maximum(distance, (quadrature.near + 2 * CORNER) ** 2 * longest), NEVER)
+
+
+@kernel
+def edge_squares(corners, mean, longest):
+    """Fill mean (n,) and longest (n,) with the mean and the largest square of the edges of triangles with corners
+    (n, 3, 3)."""
+    for n in range(corners.shape[0]):
+        total, largest = 0.0, 0.0
+        for a in range(3):
+            b = a + 1 if a < 2 else 0
+            square = 0.0
+            for c in range(3):
+                square += (corners[n, b, c] - corners[n, a, c]) ** 2
+            total, largest = total + square, max(largest, square)
+        mean[n], longest[n] = total / 3, largest
 
 
 def tolerant(operator: Any, rtol: float, loosened: bool = True) -> Any:

@@ -109,13 +109,14 @@ def octree(
     deepest: for each source and target the deepest level of its box, default 20. cube: the root, by default the
     smallest cube around all points.
     """
+    depth = DEEPEST if deepest is None else max(int(each.max(initial=0)) for each in deepest)
     if cube is None:
         cube = Cube.around(sources) if targets is None else Cube.around(sources, targets)
     given = [sources] if targets is None else [sources, targets]
     keys, orders, limits = [], [], []
     for n, points in enumerate(given):
         key = np.empty(len(points), np.int64)
-        point_keys(points, cube.low, 2**DEEPEST / cube.edge, key)
+        point_keys(points, cube.low, 2**DEEPEST / cube.edge, 3 * (DEEPEST - depth), key)
         order = order_of(key)
         keys.append(key[order])
         orders.append(order)
@@ -184,16 +185,16 @@ def spread(v):
 
 
 @kernel
-def point_keys(points, low, scale, keys):
+def point_keys(points, low, scale, without, keys):
     """Fill keys (n,) with Morton keys of points (n, 3): the bits of the three coordinates (x - low) * scale in turn,
-    x first."""
+    x first; the last `without` bits, which no box tells apart, are 0, so that they need no sorting."""
     last = np.int64((1 << DEEPEST) - 1)
     for i in range(len(points)):
         key = np.int64(0)
         for c in range(3):
             place = min(max(np.int64((points[i, c] - low[c]) * scale), np.int64(0)), last)
             key = (key << 1) | spread(place)
-        keys[i] = key
+        keys[i] = (key >> without) << without
 
 
 @kernel

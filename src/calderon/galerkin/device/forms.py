@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from calderon.backends import Defines
 from calderon.backends.records import Record
 from calderon.galerkin.device.nodes import Nodes
+from calderon.galerkin.device.triangles import CENTROID, CURLS, NO_CURLS, OFFSETS, DeviceTriangles
 from calderon.galerkin.forms.elastic import elastic_form
 from calderon.galerkin.forms.form import Form
 from calderon.galerkin.regular.element_tables import barycentric_functions
 from calderon.integrands import Component, Components, Integrand
-from calderon.mesh.geometry import FlatTriangles
 from calderon.quadrature import TriangleRule
 from calderon.spaces import NodalVectorSpace, Space
 
@@ -33,18 +33,18 @@ class DeviceForm(NamedTuple):
     """The part of a form that device sources are given.
 
     defines: those of all sources, with FORM, the header of the form. functions(rule): (TESTS, P) and (TRIALS, P) values
-    of the functions whose moments the regular part sums. data(block): (n, numbers) of test and trial triangles. sizes:
-    local test and trial functions. numbers: of the data of a triangle at most. row_records(nodes): in rows and
-    columns, the record of a triangle, and of each of its functions if these have one. row_tables(block, test, order,
-    nodes, reach): the table of a side, and the records of its triangles in that order, which have these squares of
-    distances.
+    of the functions whose moments the regular part sums. data(block, real): numbers of triangles on the device in that
+    type, (n, numbers) of the test side, (numbers, n) of the trial side. sizes: local test and trial functions. numbers:
+    of the data of a triangle at most. row_records(nodes): in rows and columns, the record of a triangle, and of each of
+    its functions if these have one. row_tables(block, test, order, nodes, reach): the table of a side, and the records
+    of its triangles in that order, which have these squares of distances.
     regular, special: components of regular pairs, and of touching and near ones. rows: the one component that rows and
     columns sum, times numbers of the form (`node_of`).
     """
 
     defines: Defines
     functions: Callable[[TriangleRule], Data]
-    data: Callable[[Any], Data]
+    data: Callable[[Any, Any], tuple[Any, Any]]
     sizes: tuple[int, int]
     numbers: int
     row_records: Callable[[Nodes], tuple[Record, ...]]
@@ -94,17 +94,15 @@ def component_defines(components: Components, others: Components = ()) -> Define
     return ("COMPONENTS", len(components)), ("COMPONENT_LIST", " ".join(listed)), *reads
 
 
-def _scalar_data(block: Any) -> Data:
+def _scalar_data(block: Any, real: Any) -> tuple[Any, Any]:
     """Records of the test and of the trial triangles of a block, as scalar.h reads them."""
-    sides = [block.test_surface]
-    if block.trial_surface is not block.test_surface:
-        sides.append(block.trial_surface)
-    curls = [each.curls if block.integrand.curls else np.zeros_like(each.corners) for each in sides]
-    records = [
-        SCALAR_DATA.packed(normal=each.normals, jacobian=each.jacobian[:, None], curls=own)
-        for each, own in zip(sides, curls, strict=True)
-    ]
-    return records[0], records[-1]
+    curls = CURLS if block.integrand.curls else NO_CURLS
+
+    def packed(side: DeviceTriangles, by_columns: bool) -> Any:
+        parts = {"normal": side.normals, "jacobian": side.jacobian, "curls": curls}
+        return side.packed(SCALAR_DATA, real, by_columns, **parts)
+
+    return packed(block.test_there, False), packed(block.trial_there, True)
 
 
 def scalar_row_records(nodes: Nodes) -> tuple[Record, ...]:
@@ -136,19 +134,17 @@ def edge_device_form(form: Form, functions: int) -> DeviceForm:
     return DeviceForm(*given, form.regular, form.special, form.regular)
 
 
-def _edge_data(block: Any) -> Data:
+def _edge_data(block: Any, real: Any) -> tuple[Any, Any]:
     """Records of the test and of the trial triangles of a block, as edge_fields.h reads them."""
+
+    def packed(side: DeviceTriangles, functions: Array, by_columns: bool) -> Any:
+        parts = {"jacobian": side.jacobian, "centroid": CENTROID, "vertices": OFFSETS, "functions": functions}
+        return side.packed(EDGE_DATA, real, by_columns, **parts)
+
     values, divergences = block.fields(True)
     fields = FIELD.packed(values=values.reshape(-1, 9), divergence=divergences.reshape(-1, 1))
-    test = _edge_records(block.test_surface, fields.reshape(len(values), -1))
-    return test, _edge_records(block.trial_surface, block.trial_scales)
-
-
-def _edge_records(surface: FlatTriangles, last: Array) -> Array:
-    """(n, numbers) records of triangles of a surface; last (n, k): numbers of their functions."""
-    centroids = surface.centroids
-    vertices = surface.corners - centroids[:, None]
-    return EDGE_DATA.packed(jacobian=surface.jacobian[:, None], centroid=centroids, vertices=vertices, functions=last)
+    test = packed(block.test_there, fields.reshape(len(values), -1), False)
+    return test, packed(block.trial_there, block.trial_scales, True)
 
 
 def _edge_row_records(nodes: Nodes) -> tuple[Record, ...]:

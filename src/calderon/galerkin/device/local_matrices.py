@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Deliver, Device, DeviceMatrix, Kernels, Source, format_bytes, real_name
 from calderon.galerkin.selection import Selection
+from calderon.pairs.grouping import grouped
 
 SMALL_GROUP = 64
 """Threads of a group."""
@@ -154,8 +155,6 @@ def out_real(real: str, stored: str) -> tuple[tuple[str, str], ...]:
 def _by_function(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
     """The functions (n,) that stand at some places, where the list of the places of each begins (n + 1,), and these
     lists; places of -1 are left out."""
-    order = np.argsort(places, kind="stable")
-    order = order[np.searchsorted(places[order], 0) :]
-    functions = places[order]
-    first = np.flatnonzero(np.diff(functions, prepend=-1))
-    return functions[first], np.append(first, len(order)), order
+    begins, order = grouped(places + 1, int(places.max(initial=-1)) + 2)
+    functions = np.flatnonzero(np.diff(begins[1:]))
+    return functions, np.append(begins[1:][functions], len(order)) - begins[1], order[begins[1] :]

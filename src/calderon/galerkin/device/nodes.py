@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Defines
 from calderon.backends.records import Record
+from calderon.galerkin.device.triangles import CENTROID, Combinations, DeviceTriangles
 from calderon.galerkin.regular.centroid_distances import WEIGHT, spread_records
 from calderon.galerkin.regular.distant import Zones, are_weighed
 from calderon.mesh.geometry import FlatTriangles
@@ -53,6 +54,14 @@ class Nodes(NamedTuple):
         """The definitions for distant.h."""
         points = ("POINTS", self.rule.number_of_points), ("USUAL_POINTS", self.usual), ("SERIES", self.series)
         return *points, ("WEIGHED", int(self.weighed)), *self.record.defines
+
+    def there(self, triangles: DeviceTriangles, reach: NDArray[np.float64], real: Any, by_columns: bool) -> Any:
+        """The numbers of triangles on a device, made there, as of `DeviceTriangles.packed`; reach (n,): squares of
+        distances."""
+        surface, points = triangles.surface, Combinations(self.rule.barycentric)
+        weights = self._weights(surface) if self.weighed else np.zeros((len(reach), 0))
+        given = {"points": points, "weights": weights, "centre": CENTROID, "reach": reach[:, None]}
+        return triangles.packed(self.record, real, by_columns, **given)
 
     def of_triangles(self, surface: FlatTriangles, reach: NDArray[np.float64]) -> NDArray[np.float64]:
         """(n, NODES_LENGTH) numbers of the triangles of a surface; reach (n,): squares of distances."""

@@ -15,27 +15,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Defines, Device, Execution, Kernels, Source, count_work, real_name, require_device_memory
+from calderon.backends.records import Record
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.device.forms import component_defines
 from calderon.galerkin.device.local_matrices import SMALL_GROUP, out_real
 from calderon.galerkin.device.nodes import Nodes
+from calderon.galerkin.device.triangles import DeviceTriangles
 from calderon.galerkin.limits import resolved_triangles
 from calderon.galerkin.regular.distant import Zones
 from calderon.galerkin.rows.special_pairs import FoundPairs, SpecialPairs
 from calderon.galerkin.selection import vertex_numbers
 from calderon.greens import Radial
 from calderon.greens.green import green_defines
-from calderon.mesh.geometry import FlatTriangles
-from calderon.pairs.device import Candidates, DevicePairs, PairSide, SentPairs
+from calderon.pairs.device import TRIANGLE_OF_PAIRS, Candidates, DevicePairs, PairSide, SentPairs
 from calderon.pairs.near import restriction
 from calderon.pairs.overlaps import refuse_overlaps
 from calderon.pairs.rules import Batch, tables_in_pairs
+from calderon.pairs.search import Extents, extents
 from calderon.pairs.tables import ProductTable, RuleTable
 
 INVERSES = np.zeros((3, 3, 3), np.int8)
 """The inverse of each permutation of three, by its first two numbers."""
 for _each in itertools.permutations(range(3)):
     INVERSES[_each[:2]] = np.argsort(_each)
+TRIANGLE = Record("TRIANGLE", corners=9, normal=3, jacobian=1)
+"""The numbers of a triangle in touching_pairs.c."""
 TOGETHER = 1 << 18
 """Pairs whose moments are on the device at a time."""
 
@@ -123,8 +127,8 @@ class DeviceSpecialPairs(SpecialPairs):
             table = tables_in_pairs(pairs.codes, self.wanted.power, elements, self._rule_type)
             rules, points = self._on_device(table), len(self.device_form.special) * np.diff(table.starts)
             count_work(self.device, "moments", lambda: float(points @ pairs.counts))
-            own = self._records(self.test_surface)
-            other = own if self.trial_surface is self.test_surface else self._records(self.trial_surface)
+            own = self._records(self.test_there)
+            other = own if self.trial_there is self.test_there else self._records(self.trial_there)
         for first in range(0, pairs.ordered, TOGETHER):
             count = min(TOGETHER, pairs.ordered - first)
             self._place(pairs, first, *self._moments_of(pairs.sent, first, count, rules, (own, other)))
@@ -134,12 +138,17 @@ class DeviceSpecialPairs(SpecialPairs):
     def _send_data(self) -> None:
         """Send what touching and near pairs read of both sides: data of triangles, coefficients, and where functions
         are when vertices are taken in another order."""
-        test, trial = self.device_form.data(self)
-        data = test, trial.T, self.coefficients
-        self.near_data = tuple(self.device.array(np.ascontiguousarray(each, self.stored)) for each in data)
+        self.test_there = self.trial_there = DeviceTriangles(self.device, self.test_surface)
+        if self.trial_surface is not self.test_surface:
+            self.trial_there = DeviceTriangles(self.device, self.trial_surface)
+        self.near_data = self._data(self.stored)
         elements = self.test_space.element, self.trial_space.element
         places = (element.permuted(INVERSES).astype(np.int32).reshape(9, -1) for element in elements)
         self.function_places = tuple(map(self.device.array, places))
+
+    def _data(self, real: Any) -> tuple[Any, Any, Any]:
+        """Data of the triangles of both sides, and coefficients, in a real type."""
+        return *self.device_form.data(self, real), self.device.array(self.coefficients.astype(real))
 
     def _candidates(self) -> Candidates:
         """Triangles that may be near to each other, from an earlier search where it fits."""
@@ -148,12 +157,20 @@ class DeviceSpecialPairs(SpecialPairs):
         key = self.device.name, reach, one_space, one_space and self.half
         if self.found is None or not self.found.fits(key, sides):
             vertices = vertex_numbers(self.test_space, self.test.triangles, self.trial_space, self.trial.triangles)
-            surfaces = self.test_surface, self.trial_surface
-            columns = zip(surfaces, vertices, (first, second), self._ranks(), strict=True)
-            test, trial = (PairSide(surface.corners, *others) for surface, *others in columns)
-            both = trial if surfaces[0] is surfaces[1] else test, trial
+            there = self.test_there, self.trial_there
+            extent = [self._extents(each) for each in there[: 1 if there[0] is there[1] else 2]]
+            columns = zip((extent[0], extent[-1]), vertices, (first, second), self._ranks(), strict=True)
+            test, trial = (PairSide(*found, *others) for found, *others in columns)
+            both = trial if there[0] is there[1] else test, trial
             self.found = FoundPairs(key, sides, Candidates(self.device, self._moment_type, *both, mesh is other, reach))
         return self.found.pairs
+
+    def _extents(self, there: DeviceTriangles) -> tuple[Extents, Any]:
+        """The extents of triangles, and their records for searches."""
+        found = extents(there.surface.corners)
+        sizes = {name: getattr(found, name)[:, None] for name in ("radius", "size", "stretch")}
+        parts = {"corners": there.corners, "centre": found.centre, **sizes}
+        return found, there.packed(TRIANGLE_OF_PAIRS, self._moment_type, **parts)
 
     def _on_device(self, tables: RuleTable) -> tuple[Any, ...]:
         """Points and products of rules, parameters, and starts of the rules on the device, and the number of points of
@@ -164,10 +181,10 @@ class DeviceSpecialPairs(SpecialPairs):
         arrays = [self.device.array(np.ascontiguousarray(each, kind)) for each in numbers]
         return *arrays, self.device.array(tables.starts.astype(np.int32)), tables.points.shape[1]
 
-    def _records(self, surface: FlatTriangles) -> Any:
+    def _records(self, there: DeviceTriangles) -> Any:
         """The records of triangles that moments read."""
-        columns = surface.corners.reshape(-1, 9), surface.normals, surface.jacobian[:, None]
-        return self.device.array(np.concatenate(columns, axis=1, dtype=self._moment_type))
+        parts = {"corners": there.corners, "normal": there.normals, "jacobian": there.jacobian}
+        return there.packed(TRIANGLE, self._moment_type, **parts)
 
     def _moments_of(
         self, pairs: SentPairs, first: int, count: int, tables: tuple[Any, ...], records: Sequence[Any]
@@ -220,7 +237,7 @@ class DeviceSpecialPairs(SpecialPairs):
         assert batch.parts is not None
         # parts as triangles of their own
         cuts = zip((self.test_surface, self.trial_surface), batch.pairs.triangles.T, batch.parts, strict=True)
-        records = [self._records(side.parts(*cut)) for side, *cut in cuts]
+        records = [self._records(DeviceTriangles(self.device, side.parts(*cut))) for side, *cut in cuts]
         itself = np.repeat(np.arange(count)[:, None], 2, axis=1)
         given, kinds = (itself, *batch.pairs[1:], batch.rules), (np.int32, np.int8, np.int8, np.int32)
         sent = (self.device.array(np.ascontiguousarray(*each)) for each in zip(given, kinds, strict=True))
@@ -270,14 +287,11 @@ class DeviceSpecialPairs(SpecialPairs):
         source = Source(self.regular_file, real_name(self.real), defines)
         self.regular_kernels = Kernels(self.device, source, SMALL_GROUP)
         tables = [array(table * nodes.rule.weights) for table in form.functions(nodes.rule)]
-        own = other = nodes.of_triangles(self.test_surface, zones.reached[0])
-        if self.trial_surface is not self.test_surface:
-            other = nodes.of_triangles(self.trial_surface, zones.reached[1])
-        scalars, data = np.array([self.form.tiny(self.radial, self.real), *self.parameters]), self.near_data
-        if self.stored != self.real:
-            test, trial = form.data(self)
-            data = tuple(map(array, (test, trial.T, self.coefficients)))
-        given = array(own), tables[0], data[0], array(other.T), tables[1], data[1], array(scalars), data[2]
+        own = nodes.there(self.test_there, zones.reached[0], self.real, False)
+        other = nodes.there(self.trial_there, zones.reached[1], self.real, True)
+        scalars = array(np.array([self.form.tiny(self.radial, self.real), *self.parameters]))
+        data = self.near_data if self.stored == self.real else self._data(self.real)
+        given = own, tables[0], data[0], other, tables[1], data[1], scalars, data[2]
         self.nodes, self.sides = nodes, given
         self.pairs = self.listed_by(*(np.arange(len(side.triangles)) for side in (self.test, self.trial)))
 

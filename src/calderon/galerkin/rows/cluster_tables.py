@@ -150,11 +150,31 @@ def triangle_order(places: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def incidence(local: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """STARTS, TRIANGLES and LOCALS of a RowSide from the positions `local` (T, L), of `count` in all."""
-    triangle, function = np.nonzero(local >= 0)
-    position = local[triangle, function]
-    order = np.argsort(position, kind="stable")
-    starts = np.searchsorted(position[order], np.arange(count + 1))
-    return starts, triangle[order], function[order]
+    starts = np.zeros(count + 2, np.int64)
+    _put_incidence(local, starts, *np.empty((2, 0), np.int64))
+    starts = np.cumsum(starts)
+    triangles, functions = np.empty((2, int(starts[-1])), np.int64)
+    _put_incidence(local, starts, triangles, functions)
+    return starts[:-1], triangles, functions
+
+
+@kernel
+def _put_incidence(local, starts, triangles, functions):
+    """Put the triangles and the local functions of each position from starts[p + 1] on, which becomes where they end;
+    count them first, in a call with `triangles` empty.
+
+    local (T, L): the position of each function, -1 for none; starts (count + 2,): in the first call starts[p + 2]
+    becomes the number of position p; triangles, functions (n,): TRIANGLES and LOCALS of a `RowSide`.
+    """
+    for t in range(local.shape[0]):
+        for f in range(local.shape[1]):
+            p = local[t, f]
+            if p >= 0 and triangles.size == 0:
+                starts[p + 2] += 1
+            elif p >= 0:
+                place = starts[p + 1]
+                triangles[place], functions[place] = t, f
+                starts[p + 1] += 1
 
 
 def triangle_lists(

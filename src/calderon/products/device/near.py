@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device, Kernels, Source, real_name
 from calderon.backends.devices.device_matrix import GROUP
+from calderon.pairs.grouping import grouped
 from calderon.products.device.near_filling import DeviceNumbers
 from calderon.products.device.tables import WORD, counted, indices, runs_of
 from calderon.products.device.vectors import DevicePlaces, Vectors
@@ -73,8 +74,8 @@ class Strips:
 
 
 def _gathered(runs: Index, run: Index, begin: Index) -> tuple[Index, Index, Index]:
-    order = np.argsort(run, kind="stable")
-    return runs[:, :2], np.searchsorted(run[order], np.arange(len(runs) + 1)), begin[order]
+    starts, order = grouped(run, len(runs))
+    return runs[:, :2], starts, begin[order]
 
 
 class DeviceStrips:

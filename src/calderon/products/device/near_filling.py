@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import (
     Device,
+    DeviceMatrix,
     Execution,
     Kernels,
     Source,
@@ -29,6 +30,9 @@ from calderon.galerkin.device.special_pairs import DeviceSpecialPairs
 from calderon.galerkin.rows.cluster_tables import incidence, positions, triangle_lists
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.special_pairs import FoundPairs
+from calderon.operators.tree import entries_of
+from calderon.operators.tree import fill as fill_matrix
+from calderon.products.device.places import DevicePlace
 from calderon.products.device.tables import WORD, counted, indices, runs_that_fit
 from calderon.products.near_entries import in_twos
 from calderon.products.near_file import SavedNear
@@ -91,19 +95,50 @@ def able(devices: Sequence[Device], forms: Sequence[BilinearForm], real: "np.dty
 def checked_entries(
     operator: Any,
     forms: Sequence[BilinearForm],
-    parts: tuple[Any, Any],
+    rows: Index,
     real: "np.dtype[Any]",
     devices: Sequence[Device],
 ) -> NDArray[Any]:
-    """The entries of an operator in the rows and columns `parts`, with which products are compared: by the first of
-    some devices that computes all its forms in that precision and has room, else by the processor."""
+    """The entries of an operator in some rows, increasing, with which products are compared: by the first of some
+    devices that computes all its forms in that precision and has room, else by the processor."""
+    return _computed(forms, real, devices, lambda execution: entries_of(operator, execution, rows, None))
+
+
+def checked_products(
+    operator: Any,
+    forms: Sequence[BilinearForm],
+    rows: Index,
+    vectors: NDArray[Any],
+    real: "np.dtype[Any]",
+    devices: Sequence[Device],
+) -> NDArray[Any]:
+    """(rows, k) products of these entries with vectors (n, k); entries on a device stay there."""
+
+    def products(execution: Execution) -> NDArray[Any]:
+        for device in execution.devices:
+            kind = execution.dtype(operator.is_complex)
+            matrix = DeviceMatrix(device, (len(rows), operator.shape[1]), kind)
+            fill_matrix(DevicePlace(matrix, execution, 0, 0, matrix.shape), operator, rows)
+            return np.asarray(matrix.matmat(vectors))
+        return np.asarray(entries_of(operator, execution, rows, None) @ vectors)
+
+    return _computed(forms, real, devices, products)
+
+
+def _computed(
+    forms: Sequence[BilinearForm],
+    real: "np.dtype[Any]",
+    devices: Sequence[Device],
+    compute: Callable[[Execution], NDArray[Any]],
+) -> NDArray[Any]:
+    """What `compute` finds from entries of these forms, on the first able device with room, else on the processor."""
     precision = "single" if real == np.float32 else "double"
     for device in able(devices, forms, real)[:1]:
         try:
-            return np.asarray(operator.entries(*parts, precision=precision, backend=device.name))
+            return compute(Execution.of(device.name, precision, mixed=True))
         except MemoryError:
             break
-    return np.asarray(operator.entries(*parts, precision=precision))
+    return compute(Execution.of("numba", precision, mixed=True))
 
 
 def special_bytes(form: BilinearForm, kind: "np.dtype[Any]") -> int:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device, Kernels, Source, real_name
 from calderon.backends.devices.device_matrix import GROUP, vector_type
+from calderon.pairs.grouping import grouped
 from calderon.products.device.tables import indices
 
 
@@ -36,8 +37,7 @@ class DevicePlaces:
 
     def __init__(self, device: Device, unknowns: NDArray[np.int64], dimension: int, real: np.dtype[Any]) -> None:
         self.device, self.count, self.dimension, self.real = device, len(unknowns), dimension, real
-        order = np.argsort(unknowns, kind="stable")
-        starts = np.searchsorted(unknowns[order], np.arange(dimension + 1))
+        starts, order = grouped(unknowns, dimension)
         self._unknowns, *self._of_unknown = (indices(device, each) for each in (unknowns, starts, order))
         self._kernels = vector_kernels(device, real)
         self.nbytes = 4 * (2 * self.count + dimension + 1)
