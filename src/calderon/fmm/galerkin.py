@@ -282,7 +282,7 @@ class _Composition:
         if not self.near_devices:
             return_memory()
         found: Product = held.product
-        if elastic and found.nbytes > 1e8:
+        if elastic and found.nbytes > 1e8 and not self.near_devices:
             forget_rules()  # of triangles: others make them again sooner than there is room for both
         self._enter(layers, held, found.nbytes)
         return found

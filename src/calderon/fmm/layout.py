@@ -1,7 +1,7 @@
 """The functions of the two sides of operators, cut at the leaves of one tree of their triangles."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,6 +18,13 @@ from calderon.products.lists import CountedLists, Lists, counted_lists
 from calderon.products.octree import DEEPEST, Cube, Octree, octree
 from calderon.spaces import NodalVectorSpace, Space
 from calderon.spaces.pieces import Pieces
+
+SAMPLE = 8192
+"""Triangles by which trees are compared, at least."""
+SHARE = 4
+"""A triangle of the sample stands for so many at most: leaves of 40 then have 10. Trees of four surfaces that were
+chosen by such samples take up to 4 % less than those chosen by all triangles, and none takes more; those by samples of
+one of 8 take up to 5 % more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +59,13 @@ class Elements:
         outside = 2 * order.margin
         least = np.maximum(SLACK * (high - low).max(axis=1) / outside, near / (order.apart - outside) * diameters)
         return Elements(meshes, triangles, first, (low + high) / 2, least)
+
+    def sample(self, share: int) -> "Elements":
+        """One of `share` triangles at random, as far as trees read them; all for 1."""
+        if share == 1:
+            return self
+        chosen = np.random.default_rng(0).random(len(self.least)) * share < 1
+        return replace(self, centres=self.centres[chosen], least=self.least[chosen])
 
     def is_of(self, other: "Elements") -> bool:
         """Whether both sides have the same triangles."""
@@ -111,12 +125,12 @@ class Divided(NamedTuple):
     cost: float
 
     @staticmethod
-    def of(tree: Octree, apart: int, translation: float) -> "Divided":
-        """translation: the cost of one pair of separated boxes."""
+    def of(tree: Octree, apart: int, translation: float, share: int) -> "Divided":
+        """translation: the cost of one pair of separated boxes; share: for how many triangles each one stands."""
         lists = counted_lists(tree, apart)
         rows, columns = (np.diff(runs[lists.leaves])[:, 0] for runs in (tree.targets, tree.sources))
         pairs = np.repeat(rows, np.diff(lists.near_start)) @ columns[lists.near]
-        return Divided(tree, lists, float(pairs) + translation * int(lists.each.sum()))
+        return Divided(tree, lists, share**2 * float(pairs) + translation * int(lists.each.sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,16 +163,22 @@ class Layout:
         test = trial if set(map(id, tests)) == set(map(id, trials)) else Elements.of(tests, order, near)
         same = trial.is_of(test)
 
-        def divided(cube: Cube) -> Divided:
-            deepest = [np.clip(np.log2(cube.edge / each.least), 0, DEEPEST).astype(np.int64) for each in (trial, test)]
-            tree = octree(trial.centres, None if same else test.centres, promise.leaf, (deepest[0], deepest[1]), cube)
-            return Divided.of(tree, order.apart, worth * order.r)
+        def divided(cube: Cube, sides: tuple[Elements, Elements], share: int) -> Divided:
+            one, two = sides
+            deepest = [np.clip(np.log2(cube.edge / each.least), 0, DEEPEST).astype(np.int64) for each in sides]
+            most, levels = promise.leaf // share, (deepest[0], deepest[1])
+            tree = octree(one.centres, None if same else two.centres, most, levels, cube)
+            return Divided.of(tree, order.apart, worth * order.r, share)
 
+        # trees of a sample, each triangle of which stands for several, tell which cube is best
         cube = Cube.around(trial.centres, test.centres)
+        share = min(SHARE, max(1, min(len(trial.centres), len(test.centres)) // SAMPLE))
+        sample = trial.sample(share), test.sample(share)
 
         def cheapest(factors: Sequence[float]) -> Divided:
             found = dict[float, Divided]()
-            run_tasks(lambda k: found.update({factors[k]: divided(cube.enlarged(factors[k]))}), len(factors))
+            cubes = [cube.enlarged(each) for each in factors]
+            run_tasks(lambda k: found.update({factors[k]: divided(cubes[k], sample, share)}), len(factors))
             return min((found[each] for each in factors), key=lambda each: each.cost)
 
         # edges of the root by the least one, with which leaves of all sizes are possible, then around the best of these
@@ -166,6 +186,7 @@ class Layout:
         others = [each * best.tree.cube.edge / cube.edge for each in (0.94, 0.97, 1.03, 1.06)]
         best = min([best, cheapest([each for each in others if each > 1])], key=lambda each: each.cost)
         # lists of the best one alone
+        best = best if share == 1 else divided(best.tree.cube, (trial, test), 1)
         tree, lists = best.tree, best.lists.written()
         columns = Side.of(trial, tree, lists, tree.source_order, tree.sources)
         rows = columns if same else Side.of(test, tree, lists, tree.target_order, tree.targets)

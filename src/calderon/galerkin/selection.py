@@ -52,11 +52,11 @@ def vertex_numbers(
     test: Space, test_triangles: Any, trial: Space, trial_triangles: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Vertex numbers (n, 3) of both sides in one numbering; vertices at the same place are one."""
-    first = test.mesh.triangles[test.triangles[test_triangles]]
-    second = trial.mesh.triangles[trial.triangles[trial_triangles]]
+    sides = (test, test_triangles), (trial, trial_triangles)
+    first, second = (each.mesh.triangles.take(each.triangles[own], axis=0) for each, own in sides)
     if test.mesh is trial.mesh:
         places = test.mesh.vertex_places
-        return places[first], places[second]
+        return places.take(first), places.take(second)
     tolerance = 1e-10 / common_frame(test.mesh, trial.mesh)[0]
     tree = scipy.spatial.cKDTree(test.mesh.vertices)
     distance, nearest = tree.query(trial.mesh.vertices, distance_upper_bound=tolerance)

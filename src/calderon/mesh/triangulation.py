@@ -99,7 +99,8 @@ class Triangulation:
     @cached_property
     def centroids(self) -> NDArray[np.float64]:
         """Centroid of each triangle, (nt, 3)."""
-        return _frozen(self.vertices[self.triangles].mean(axis=1))
+        a, b, c = (self.vertices.take(each, axis=0) for each in self.triangles.T)
+        return _frozen((a + b + c) / 3)
 
     @cached_property
     def locality(self) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Kernels, Source, real_name, require_device_memory
+from calderon.backends.numba import kernel
 from calderon.backends.records import Record
 from calderon.pairs.classes import MOST_CELLS, TouchingPairs
 from calderon.pairs.gauss_counts import COUNTS
@@ -93,27 +94,40 @@ class Candidates:
     def _grids(self, own: Extents) -> tuple[Any, ...]:
         """Arguments of `list_candidates`: grids of triangles of like size, within a factor of two, whose cells are as
         wide as the distance in which these are near to each other; buckets, one or two for each triangle."""
-        octave = np.floor(np.log2(own.size)).astype(np.int64)
+        octave = np.frexp(own.size)[1]
         numbers, integers, before = list[list[float]](), list[list[int]](), [0, 0]
-        buckets, members, cells = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros((0, 3), np.uint32)]
-        for level in np.unique(octave):
+        buckets, members, cells = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros((0, 3), np.int32)]
+        for level in np.flatnonzero(np.bincount(octave - octave.min(initial=0))) + octave.min(initial=0):
             chosen = np.flatnonzero(octave == level)
-            centre, radius, size = own.centre[chosen], float(own.radius[chosen].max()), float(own.size[chosen].max())
-            low, high = centre.min(axis=0), centre.max(axis=0)
-            edge = max(2 * radius + self.reach * size, float((high - low).max()) / MOST_CELLS)
-            cell = ((centre - low) * (1 / edge)).astype(np.uint32)
+            centre, radius, size = own.centre.take(chosen, axis=0), own.radius[chosen].max(), own.size[chosen].max()
+            low, high = (bound(centre.T, axis=1) for bound in (np.min, np.max))
+            edge = max(2 * float(radius) + self.reach * float(size), float((high - low).max()) / MOST_CELLS)
             room = 1 << int(len(chosen)).bit_length()
-            x, y, z = (cell * HASH).T
-            begins, order = grouped((x ^ y ^ z) & np.uint32(room - 1), room)
+            cell, bucket = np.empty((len(chosen), 3), np.int32), np.empty(len(chosen), np.int32)
+            put_cells(centre, low, 1 / edge, np.uint32(room - 1), cell, bucket)
+            begins, order = grouped(bucket, room)
+            most = ((high - low) * (1 / edge)).astype(np.int64)
             numbers.append([*low, 1 / edge, radius, size])
-            integers.append([before[1], room - 1, before[0], len(chosen), *(cell.max(axis=0).astype(np.int64) + 1)])
+            integers.append([before[1], room - 1, before[0], len(chosen), *(most + 1)])
             buckets.append(begins + before[0])
             members.append(chosen[order])
-            cells.append(cell[order])
+            cells.append(cell.take(order, axis=0))
             before = [before[0] + len(chosen), before[1] + len(begins)]
         tables = np.asarray(integers), *(np.concatenate(each) for each in (buckets, members, cells))
         integers_there, *others = (self.device.array(each.astype(np.int32)) for each in tables)
         return self.device.array(np.asarray(numbers, self.real)), integers_there, len(integers), *others
+
+
+@kernel
+def put_cells(centre, low, inverse, last, cells, buckets):
+    """Fill cells (n, 3) with those of points, centre (n, 3), in a grid with the lowest corner low (3,) and 1 / edge =
+    inverse, and buckets (n,) with the numbers of their buckets, 0 to `last`, by HASH."""
+    for n in range(centre.shape[0]):
+        key = np.uint32(0)
+        for c in range(3):
+            cells[n, c] = int((centre[n, c] - low[c]) * inverse)
+            key ^= np.uint32(np.uint32(cells[n, c]) * HASH[c])
+        buckets[n] = key & last
 
 
 class SentPairs(NamedTuple):

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from calderon.backends import Defines
 from calderon.backends.records import Record
 from calderon.galerkin.device.nodes import Nodes
-from calderon.galerkin.device.triangles import CENTROID, CURLS, NO_CURLS, OFFSETS, DeviceTriangles
+from calderon.galerkin.device.triangles import CENTROID, CURLS, NO_CURLS, NONE, OFFSETS, DeviceTriangles, Nested
 from calderon.galerkin.forms.elastic import elastic_form
 from calderon.galerkin.forms.form import Form
 from calderon.galerkin.regular.element_tables import barycentric_functions
 from calderon.integrands import Component, Components, Integrand
+from calderon.mesh.geometry import FlatTriangles
 from calderon.quadrature import TriangleRule
 from calderon.spaces import NodalVectorSpace, Space
 
@@ -27,6 +28,7 @@ FIELD = Record("FIELD", values=9, divergence=1)
 """The numbers of a test function that is affine on a triangle: values at the vertices, divergence."""
 Array = NDArray[np.float64]
 Data = tuple[Array, Array]
+RowTables = tuple[FlatTriangles, Array, Nested]
 
 
 class DeviceForm(NamedTuple):
@@ -36,8 +38,8 @@ class DeviceForm(NamedTuple):
     of the functions whose moments the regular part sums. data(block, real): numbers of triangles on the device in that
     type, (n, numbers) of the test side, (numbers, n) of the trial side. sizes: local test and trial functions. numbers:
     of the data of a triangle at most. row_records(nodes): in rows and columns, the record of a triangle, and of each of
-    its functions if these have one. row_tables(block, test, order, nodes, reach): the table of a side, and the records
-    of its triangles in that order, which have these squares of distances.
+    its functions if these have one. row_tables(block, test, order, nodes, reach): the triangles of a side in
+    that order, which have these squares of distances, the table of the side, and the records of its triangles.
     regular, special: components of regular pairs, and of touching and near ones. rows: the one component that rows and
     columns sum, times numbers of the form (`node_of`).
     """
@@ -48,7 +50,7 @@ class DeviceForm(NamedTuple):
     sizes: tuple[int, int]
     numbers: int
     row_records: Callable[[Nodes], tuple[Record, ...]]
-    row_tables: Callable[..., Data]
+    row_tables: Callable[..., RowTables]
     regular: Components
     special: Components
     rows: Components
@@ -100,7 +102,7 @@ def _scalar_data(block: Any, real: Any) -> tuple[Any, Any]:
 
     def packed(side: DeviceTriangles, by_columns: bool) -> Any:
         parts = {"normal": side.normals, "jacobian": side.jacobian, "curls": curls}
-        return side.packed(SCALAR_DATA, real, by_columns, **parts)
+        return side.packed(SCALAR_DATA, parts, real, by_columns)
 
     return packed(block.test_there, False), packed(block.trial_there, True)
 
@@ -110,14 +112,14 @@ def scalar_row_records(nodes: Nodes) -> tuple[Record, ...]:
     return (Record("ROW", nodes=nodes.record.length, normal=3, jacobian=1, curls=None),)
 
 
-def _scalar_row_tables(block: Any, test: bool, order: NDArray[np.int64], nodes: Nodes, reach: Array) -> Data:
+def _scalar_row_tables(block: Any, test: bool, order: NDArray[np.int64], nodes: Nodes, reach: Array) -> RowTables:
     """The table: weights times local functions (L, P), weights (P,)."""
     (record,), space, rule = scalar_row_records(nodes), block.test_space if test else block.trial_space, nodes.rule
     surface = (block.test_surface if test else block.trial_surface).take(order)
     table = np.concatenate([(space.element.values(rule.points) * rule.weights).ravel(), rule.weights])
-    curls = surface.curls if block.integrand.curls else np.zeros((len(order), 0))
-    numbers, jacobian = nodes.of_triangles(surface, reach), surface.jacobian[:, None]
-    return table, record.packed(nodes=numbers, normal=surface.normals, jacobian=jacobian, curls=curls)
+    own = {"nodes": nodes.of_triangles(surface, reach), "normal": surface.normals}
+    own |= {"jacobian": surface.jacobian[:, None], "curls": CURLS if block.integrand.curls else NONE}
+    return surface, table, Nested(record, own)
 
 
 def edge_device_form(form: Form, functions: int) -> DeviceForm:
@@ -139,7 +141,7 @@ def _edge_data(block: Any, real: Any) -> tuple[Any, Any]:
 
     def packed(side: DeviceTriangles, functions: Array, by_columns: bool) -> Any:
         parts = {"jacobian": side.jacobian, "centroid": CENTROID, "vertices": OFFSETS, "functions": functions}
-        return side.packed(EDGE_DATA, real, by_columns, **parts)
+        return side.packed(EDGE_DATA, parts, real, by_columns)
 
     values, divergences = block.fields(True)
     fields = FIELD.packed(values=values.reshape(-1, 9), divergence=divergences.reshape(-1, 1))
@@ -154,7 +156,7 @@ def _edge_row_records(nodes: Nodes) -> tuple[Record, ...]:
     return triangle, Record("FUNCTION", nodes=3 * nodes.rule.number_of_points, field=FIELD.length)
 
 
-def _edge_row_tables(block: Any, test: bool, order: NDArray[np.int64], nodes: Nodes, reach: Array) -> Data:
+def _edge_row_tables(block: Any, test: bool, order: NDArray[np.int64], nodes: Nodes, reach: Array) -> RowTables:
     """The table: weights (P,), and these times the barycentric coordinates (3, P)."""
     (triangle, function), rule = _edge_row_records(nodes), nodes.rule
     surface = (block.test_surface if test else block.trial_surface).take(order)
@@ -163,6 +165,6 @@ def _edge_row_tables(block: Any, test: bool, order: NDArray[np.int64], nodes: No
     divergences = divergences * surface.jacobian[:, None]
     at_points = np.einsum("nfmc,nmp->nfpc", values, nodes.linear(surface))
     fields = FIELD.packed(values=values.reshape(-1, 9), divergence=divergences.reshape(-1, 1))
-    functions = function.packed(nodes=at_points.reshape(len(fields), -1), field=fields)
-    records = triangle.packed(nodes=nodes.of_triangles(surface, reach), functions=functions.reshape(len(order), -1))
-    return np.concatenate([rule.weights, (rule.weights * rule.barycentric.T).ravel()]), records
+    functions = function.packed(nodes=at_points.reshape(len(fields), -1), field=fields).reshape(len(order), -1)
+    table = np.concatenate([rule.weights, (rule.weights * rule.barycentric.T).ravel()])
+    return surface, table, Nested(triangle, {"nodes": nodes.of_triangles(surface, reach), "functions": functions})

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Defines
 from calderon.backends.records import Record
-from calderon.galerkin.device.triangles import CENTROID, Combinations, DeviceTriangles
+from calderon.galerkin.device.triangles import CENTROID, Combinations, Nested
 from calderon.galerkin.regular.centroid_distances import WEIGHT, spread_records
 from calderon.galerkin.regular.distant import Zones, are_weighed
 from calderon.mesh.geometry import FlatTriangles
@@ -55,20 +55,11 @@ class Nodes(NamedTuple):
         points = ("POINTS", self.rule.number_of_points), ("USUAL_POINTS", self.usual), ("SERIES", self.series)
         return *points, ("WEIGHED", int(self.weighed)), *self.record.defines
 
-    def there(self, triangles: DeviceTriangles, reach: NDArray[np.float64], real: Any, by_columns: bool) -> Any:
-        """The numbers of triangles on a device, made there, as of `DeviceTriangles.packed`; reach (n,): squares of
-        distances."""
-        surface, points = triangles.surface, Combinations(self.rule.barycentric)
+    def of_triangles(self, surface: FlatTriangles, reach: NDArray[np.float64]) -> Nested:
+        """The record of the triangles of a surface with its parts; reach (n,): squares of distances."""
         weights = self._weights(surface) if self.weighed else np.zeros((len(reach), 0))
-        given = {"points": points, "weights": weights, "centre": CENTROID, "reach": reach[:, None]}
-        return triangles.packed(self.record, real, by_columns, **given)
-
-    def of_triangles(self, surface: FlatTriangles, reach: NDArray[np.float64]) -> NDArray[np.float64]:
-        """(n, NODES_LENGTH) numbers of the triangles of a surface; reach (n,): squares of distances."""
-        points, weights = surface.points(self.rule.points), np.zeros((len(reach), 0))
-        if self.weighed:
-            weights = self._weights(surface)
-        return self.record.packed(points=points, weights=weights, centre=surface.centroids, reach=reach[:, None])
+        points = Combinations(self.rule.barycentric)
+        return Nested(self.record, {"points": points, "weights": weights, "centre": CENTROID, "reach": reach[:, None]})
 
     def _weights(self, surface: FlatTriangles) -> NDArray[np.float64]:
         """(n, 4) alpha w and beta_a w of the three points of distant waves, with the weights w of the rule."""

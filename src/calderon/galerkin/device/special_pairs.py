@@ -170,7 +170,7 @@ class DeviceSpecialPairs(SpecialPairs):
         found = extents(there.surface.corners)
         sizes = {name: getattr(found, name)[:, None] for name in ("radius", "size", "stretch")}
         parts = {"corners": there.corners, "centre": found.centre, **sizes}
-        return found, there.packed(TRIANGLE_OF_PAIRS, self._moment_type, **parts)
+        return found, there.packed(TRIANGLE_OF_PAIRS, parts, self._moment_type)
 
     def _on_device(self, tables: RuleTable) -> tuple[Any, ...]:
         """Points and products of rules, parameters, and starts of the rules on the device, and the number of points of
@@ -184,7 +184,7 @@ class DeviceSpecialPairs(SpecialPairs):
     def _records(self, there: DeviceTriangles) -> Any:
         """The records of triangles that moments read."""
         parts = {"corners": there.corners, "normal": there.normals, "jacobian": there.jacobian}
-        return there.packed(TRIANGLE, self._moment_type, **parts)
+        return there.packed(TRIANGLE, parts, self._moment_type)
 
     def _moments_of(
         self, pairs: SentPairs, first: int, count: int, tables: tuple[Any, ...], records: Sequence[Any]
@@ -287,8 +287,11 @@ class DeviceSpecialPairs(SpecialPairs):
         source = Source(self.regular_file, real_name(self.real), defines)
         self.regular_kernels = Kernels(self.device, source, SMALL_GROUP)
         tables = [array(table * nodes.rule.weights) for table in form.functions(nodes.rule)]
-        own = nodes.there(self.test_there, zones.reached[0], self.real, False)
-        other = nodes.there(self.trial_there, zones.reached[1], self.real, True)
+        sides = zip((self.test_there, self.trial_there), zones.reached, (False, True), strict=True)
+        own, other = (
+            there.packed(*nodes.of_triangles(there.surface, reach), self.real, by_columns)
+            for there, reach, by_columns in sides
+        )
         scalars = array(np.array([self.form.tiny(self.radial, self.real), *self.parameters]))
         data = self.near_data if self.stored == self.real else self._data(self.real)
         given = own, tables[0], data[0], other, tables[1], data[1], scalars, data[2]

@@ -27,9 +27,20 @@ OFFSETS = Combinations(np.eye(3) - 1 / 3)
 """Corners from the centroid."""
 CURLS = Combinations(np.roll(np.eye(3), 1, axis=1) - np.roll(np.eye(3), 2, axis=1), over_jacobian=True)
 """`FlatTriangles.curls`."""
+NONE = Combinations(np.zeros((0, 3)))
 NO_CURLS = Combinations(np.zeros((3, 3)))
-Part = Combinations | NDArray[np.float64] | Any
-"""A part of a record: combinations, numbers (n, k), or an array of these on the device in the type of `corners`."""
+
+
+class Nested(NamedTuple):
+    """A part of a record that is a record itself, with these parts."""
+
+    record: Record
+    parts: dict[str, Any]
+
+
+Part = Combinations | Nested | NDArray[np.float64] | Any
+"""A part of a record: combinations, a record, numbers (n, k), or an array of these on the device in the type of
+`corners`."""
 
 
 class DeviceTriangles:
@@ -56,32 +67,55 @@ class DeviceTriangles:
         """(n, 1) twice the areas."""
         return self._sent(self.surface.jacobian[:, None])
 
-    def packed(self, record: Record, real: Any, by_columns: bool = False, **parts: Part) -> Any:
-        """Records (n, numbers) of all triangles on the device in a real type, as `Record.packed` makes them here;
-        by_columns: (numbers, n)."""
+    def packed(
+        self,
+        record: Record,
+        parts: dict[str, Part],
+        real: Any,
+        by_columns: bool = False,
+        before: NDArray[Any] | None = None,
+    ) -> Any:
+        """Records (n, numbers) of all triangles on the device in a real type, as `Record.packed` makes them here.
+
+        by_columns: (numbers, n). before: numbers that stand before them in one flat array.
+        """
         count, given = len(self.surface.corners), {name: self._numbers(part) for name, part in parts.items()}
-        widths = {
-            name: 3 * len(part[0]) if isinstance(part, Combinations) else part.shape[1] for name, part in given.items()
-        }
-        length = record.checked(widths)
-        out = self.device.empty((length, count) if by_columns else (count, length), real)
-        source = Source("galerkin/device/triangles.c", real_name(real), (("FROM_REAL", real_name(self.wide)),))
-        kernels, last = Kernels(self.device, source, GROUP), (count, length, int(by_columns), out)
-        for name, part in given.items():
-            if isinstance(part, Combinations):
-                rows = len(part.table)
-                corners = self.corners, self.jacobian, int(part.over_jacobian), self._sent(part.table)
-                kernels.launch("put_combinations", count * rows, *corners, rows, record[name], *last)
-            elif widths[name]:
-                kernels.launch("put_values", count * widths[name], part, widths[name], record[name], *last)
+        length = record.checked({name: _width(part) for name, part in given.items()})
+        first = 0 if before is None else before.size
+        shape = (length, count) if by_columns else (count, length)
+        out = self.device.empty(shape if before is None else (first + count * length,), real)
+        if before is not None:
+            self.device.put(np.ascontiguousarray(before.ravel(), real), out)
+        self._put(record, given, 0, (count, length, int(by_columns), first, out))
         return out
 
-    def _numbers(self, part: Part) -> Any:
+    def _put(self, record: Record, parts: dict[str, Part], place: int, last: tuple[Any, ...]) -> None:
+        """Put the parts of a record that begins at a place of a longer one; last: the last arguments of kernels."""
+        real, count = last[-1].dtype, last[0]
+        source = Source("galerkin/device/triangles.c", real_name(real), (("FROM_REAL", real_name(self.wide)),))
+        kernels = Kernels(self.device, source, GROUP)
+        for name, part in parts.items():
+            first, width = place + record[name], _width(part)
+            if isinstance(part, Nested):
+                self._put(part.record, {key: self._numbers(each) for key, each in part.parts.items()}, first, last)
+            elif isinstance(part, Combinations):
+                table = self.corners, self.jacobian, int(part.over_jacobian), self._sent(part.table), len(part.table)
+                kernels.launch("put_combinations", count * len(part.table), *table, first, *last)
+            elif width:
+                kernels.launch("put_values", count * width, part, width, first, *last)
+
+    def _numbers(self, part: Part) -> Part:
         """A part as it is put into records: combinations where the device computes in double precision, else numbers,
         since differences of corners would be rounded."""
         if isinstance(part, Combinations) and not self.device.has_double:
             vectors = part.table @ self.surface.corners
-            part = (vectors / self.surface.jacobian[:, None, None] if part.over_jacobian else vectors).reshape(
-                -1, 3 * len(part.table)
-            )
+            scaled = vectors / self.surface.jacobian[:, None, None] if part.over_jacobian else vectors
+            part = scaled.reshape(-1, 3 * len(part.table))
         return self._sent(part) if isinstance(part, np.ndarray) else part
+
+
+def _width(part: Part) -> int:
+    """How many numbers of a triangle a part has."""
+    if isinstance(part, Nested):
+        return part.record.length
+    return 3 * len(part.table) if isinstance(part, Combinations) else int(part.shape[1])

@@ -86,17 +86,27 @@ def row_side(
 ) -> RowSide:
     """Tabulate a side. places (T, L): the position of each local function, -1 for none; records (T, LENGTH); chunk
     (T, WIDTH)."""
-    count, functions = places.shape
-    starts, triangles, local = incidence(places, len(clusters.order))
-    own = functions == 1 and np.array_equal(places[:, 0], np.arange(count))
-    rows = np.zeros((chunk.shape[1], 0))
-    if own:  # the last vectors are read beyond the end; rows should not lie a multiple of 4096 bytes apart
-        rows = np.pad(chunk.T, [(0, 0), (0, -(count + 16) % 512 + 32)])
+    integers = row_integers(places, clusters, table.size, records.shape[1], chunk.shape[1])
+    pitch = int(integers[SIDE.row])
+    rows = np.pad(chunk.T, [(0, 0), (0, pitch - len(chunk))]) if pitch else np.zeros(0)
     numbers = np.concatenate([table.ravel(), records.ravel(), rows.ravel()], dtype=real, casting="same_kind")
-    sizes = functions, own, records.shape[1], chunk.shape[1], table.size + records.size, rows.shape[1], table.size
-    if numbers.size >= 2**31:
+    return RowSide(numbers, integers)
+
+
+def row_integers(
+    places: NDArray[np.int64], clusters: Clusters, table: int, length: int, width: int
+) -> NDArray[np.int32]:
+    """RowSide.integers of a side; table, length, width: how many numbers a table, a record and a triangle of a chunk
+    have. ValueError for too many triangles."""
+    count, functions = places.shape
+    incident = incidence(places, len(clusters.order))
+    own = functions == 1 and np.array_equal(places[:, 0], np.arange(count))
+    # the last vectors are read beyond the end; rows should not lie a multiple of 4096 bytes apart
+    pitch, records = (count - (count + 16) % 512 + 544 if own else 0), table + length * count
+    if records + width * pitch >= 2**31:
         raise ValueError(TOO_MANY.format(count))
-    return RowSide(numbers, _integers(sizes, (starts, triangles, local), places.ravel(), clusters))
+    sizes = functions, own, length, width, records, pitch, table
+    return _integers(sizes, incident, places.ravel(), clusters)
 
 
 def regrouped(side: RowSide, clusters: Clusters) -> RowSide:

@@ -10,9 +10,10 @@ from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.device.forms import component_defines
 from calderon.galerkin.device.nodes import Nodes
 from calderon.galerkin.device.special_pairs import DeviceSpecialPairs
+from calderon.galerkin.device.triangles import DeviceTriangles
 from calderon.galerkin.forms.form import SCALARS
 from calderon.galerkin.regular.distant import Zones
-from calderon.galerkin.rows.cluster_tables import SIDE, RowSide, positions, row_side, triangle_order
+from calderon.galerkin.rows.cluster_tables import SIDE, positions, row_integers, triangle_order
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.special_pairs import FoundPairs
 from calderon.greens.green import green_defines
@@ -58,11 +59,14 @@ def device_rows(
     chosen = zip((pairs.test, pairs.trial), clusters, operator.shape, strict=False)
     places = [positions(each.places, own, unknowns) for each, own, unknowns in chosen]
     orders = [triangle_order(each) for each in places]
-    sides = []
+    sides, sent = [], []
     for test, own, place, order in zip((True, False), clusters, places, orders, strict=False):
-        table, records = pairs.device_form.row_tables(pairs, test, order, nodes, zones.reached[0 if test else 1][order])
-        sides.append(row_side(place[order], own, table, records, records[:, :0], pairs.real))
-    sent = [(device.array(each.numbers), device.array(each.integers)) for each in sides]
+        reach = zones.reached[0 if test else 1][order]
+        surface, table, records = pairs.device_form.row_tables(pairs, test, order, nodes, reach)
+        numbers = DeviceTriangles(device, surface).packed(*records, pairs.real, before=table)
+        length = (numbers.shape[0] - table.size) // max(1, len(order))
+        sides.append(row_integers(place[order], own, table.size, length, 0))
+        sent.append((numbers, device.array(sides[-1])))
     arguments = (*sent[0], *sent[-1], device.array(pairs._scalars()))
     sizes = operator.test.dofs.shape[1], operator.trial.dofs.shape[1]
     triangles = [_triangles(side) for side in (sides[0], sides[-1])]
@@ -87,9 +91,8 @@ def row_defines(operator: BilinearForm, nodes: Nodes) -> Defines:
     return (*form.defines, *components, *green_defines(operator.green), *SCALARS.defines, *rows)
 
 
-def _triangles(side: RowSide) -> NDArray[np.int64]:
-    """Triangles of each cluster of a side."""
-    index = side.integers
+def _triangles(index: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Triangles of each cluster of a side with these integers."""
     begin = int(index[SIDE.list_starts])
     lists = index[begin : int(index[SIDE.list_starts + 1])]
     if len(lists) > 1:

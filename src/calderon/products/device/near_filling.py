@@ -24,6 +24,7 @@ from calderon.backends import (
     require_device_memory,
 )
 from calderon.backends.devices.device_matrix import vector_type
+from calderon.backends.numba import kernel
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.device.local_matrices import LIMITS, SMALL_GROUP
 from calderon.galerkin.device.special_pairs import DeviceSpecialPairs
@@ -33,7 +34,7 @@ from calderon.galerkin.rows.special_pairs import FoundPairs
 from calderon.operators.tree import entries_of
 from calderon.operators.tree import fill as fill_matrix
 from calderon.products.device.places import DevicePlace
-from calderon.products.device.tables import WORD, counted, indices, runs_that_fit
+from calderon.products.device.tables import WORD, indices, runs_that_fit
 from calderon.products.near_entries import in_twos
 from calderon.products.near_file import SavedNear
 from calderon.products.near_filling import fill
@@ -220,15 +221,26 @@ class _Side(NamedTuple):
 
     def in_lists(self, clusters: Clusters) -> Index:
         """The place of each of `triangles` in the list of its cluster, 0 for those of functions in none."""
-        cluster, every = np.full(len(self.starts) - 1, -1), np.arange(len(clusters.start))
-        for_positions = np.repeat(every, clusters.stop - clusters.start)
-        cluster[np.repeat(clusters.start, clusters.stop - clusters.start) + counted(clusters.stop - clusters.start)] = (
-            for_positions
+        seats, out = (
+            np.empty(int(self.triangles.max(initial=-1)) + 1, np.int64),
+            np.zeros(len(self.triangles), np.int64),
         )
-        own, count = np.repeat(cluster, np.diff(self.starts)), int(self.triangles.max(initial=0)) + 1
-        keys = np.repeat(every, np.diff(self.list_starts)) * count + self.lists
-        places = np.searchsorted(keys, own * count + self.triangles) - self.list_starts[own]
-        return np.where(own < 0, 0, places)
+        put_places(*self[:2], *self[3:], clusters.start, clusters.stop, seats, out)
+        return out
+
+
+@kernel
+def put_places(starts, triangles, list_starts, lists, first, stop, seats, out):
+    """Fill out (n,) with the places of triangles in the lists of their clusters.
+
+    starts, triangles, list_starts, lists: as in `_Side`; first, stop (clusters,): positions of the functions of each
+    cluster; seats (triangles,): overwritten.
+    """
+    for c in range(first.size):
+        for e in range(list_starts[c], list_starts[c + 1]):
+            seats[lists[e]] = e - list_starts[c]
+        for n in range(starts[first[c]], starts[stop[c]]):
+            out[n] = seats[triangles[n]]
 
 
 class _Group:
@@ -265,8 +277,8 @@ class _Strips(NamedTuple):
     def of(group: _Group, rows: Clusters, first: Index, pairs: Index) -> "_Strips":
         """The strips of blocks between clusters (n, 2); first (strips + 1,): the first block of each."""
         own, row, columns = pairs[first[:-1], 0], group.row, group.columns
-        joined = Clusters(columns.order, columns.start[pairs[:, 1]], columns.stop[pairs[:, 1]], first)
-        starts, lists = triangle_lists(group.column.starts, group.column.triangles, joined)
+        joined = Clusters(columns.order, pairs[:, 1], pairs[:, 1] + 1, first)  # clusters, whose triangles are listed
+        starts, lists = triangle_lists(group.column.list_starts, group.column.lists, joined)
         heights, widths = np.diff(row.list_starts)[own], np.diff(starts)
         many = np.stack([heights * widths, heights * -(-widths // SMALL_GROUP)], axis=1)
         ends = np.cumsum(many, axis=0)
