@@ -8,6 +8,7 @@ import calderon as cal
 from calderon.galerkin.special import close_moments
 from calderon.mesh import AccuracyWarning
 from calderon.pairs import rules as pair_rules
+from calderon.pairs.near import RULES as NEAR
 from calderon.quadrature import triangle_rule
 
 BASE = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.3, 0.9, 0.0]])
@@ -266,3 +267,18 @@ def test_devices_have_the_same_double_layer_of_a_thin_box(opencl):
     exact = operator.assemble().to_array()
     matrix = operator.assemble(backend="opencl").to_array()
     assert np.abs(matrix - exact).max() < 1e-12 * np.abs(exact).max()
+
+
+def test_errors_where_rules_of_near_pairs_begin():
+    """The rule of degree 10 errs less where it begins than the one of degree 8 does, between parallel triangles."""
+    size = max(np.linalg.norm(BASE[a] - BASE[a - 1]) for a in range(3))
+
+    def potential(distance, degree):
+        rule = triangle_rule(degree)
+        points = rule.barycentric @ BASE
+        apart = np.linalg.norm(points[:, None] - points - [0.0, 0.0, distance], axis=2)
+        return rule.weights @ (1 / apart) @ rule.weights
+
+    last = NEAR.degrees[6][-2:]
+    errors = [abs(potential(ratio * size, degree) / potential(ratio * size, 20) - 1) for ratio, degree in last]
+    assert errors[1] < errors[0] < 1e-5

@@ -152,7 +152,7 @@ def out_real(real: str, stored: str) -> tuple[tuple[str, str], ...]:
     return () if stored == real else (("OUT_REAL", stored),)
 
 
-def _by_function(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+def _by_function(places: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:
     """The functions (n,) that stand at some places, where the list of the places of each begins (n + 1,), and these
     lists; places of -1 are left out."""
     begins, order = grouped(places + 1, int(places.max(initial=-1)) + 2)

@@ -110,7 +110,7 @@ class DeviceTriangles:
         if isinstance(part, Combinations) and not self.device.has_double:
             vectors = part.table @ self.surface.corners
             scaled = vectors / self.surface.jacobian[:, None, None] if part.over_jacobian else vectors
-            part = scaled.reshape(-1, 3 * len(part.table))
+            part = scaled.reshape(len(scaled), 3 * len(part.table))
         return self._sent(part) if isinstance(part, np.ndarray) else part
 
 

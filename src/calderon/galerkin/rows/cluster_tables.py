@@ -188,7 +188,7 @@ def _put_incidence(local, starts, triangles, functions):
 
 
 def triangle_lists(
-    starts: NDArray[np.int64], triangles: NDArray[np.int64], clusters: Clusters
+    starts: NDArray[np.int64], triangles: NDArray[np.integer], clusters: Clusters
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """LIST_STARTS and LISTS of a RowSide from STARTS and TRIANGLES."""
     seen = np.full(int(triangles.max(initial=-1)) + 1, -1)

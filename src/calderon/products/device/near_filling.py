@@ -132,7 +132,7 @@ def _computed(
     devices: Sequence[Device],
     compute: Callable[[Execution], NDArray[Any]],
 ) -> NDArray[Any]:
-    """What `compute` finds from entries of these forms, on the first able device with room, else on the processor."""
+    """The result of `compute` from entries of these forms, by the first able device with room, or by the processor."""
     precision = "single" if real == np.float32 else "double"
     for device in able(devices, forms, real)[:1]:
         try:
