@@ -39,13 +39,6 @@ def velocities(mesh: cal.TriangleMesh, frequency: float) -> np.ndarray:
     return rocking + 2.0 / omega * (bending * np.sign(y))[:, None] * [0, 1, 0]
 
 
-def a_weighting(frequency: np.ndarray) -> np.ndarray:
-    """Decibels of IEC 61672-1, annex E."""
-    f = frequency**2
-    r = 12194**2 * f**2 / ((f + 20.6**2) * np.sqrt((f + 107.7**2) * (f + 737.9**2)) * (f + 12194**2))
-    return 20 * np.log10(r) + 2.00
-
-
 def main(folder: Path, h: float = 0.055, bands: np.ndarray = BANDS) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     mesh, powers, efficiencies, errors = block(h), [], [], []
@@ -59,12 +52,10 @@ def main(folder: Path, h: float = 0.055, bands: np.ndarray = BANDS) -> None:
             f"{frequency:6g} Hz: {solution.sound_power_level:.1f} dB re 1 pW, efficiency {efficiencies[-1]:.4f}", end=""
         )
         print(f", powers {errors[-1]:.1e} apart")
-    levels = 10 * np.log10(np.array(powers) / 1e-12)
-    weighted = levels + a_weighting(bands)
-    total = 10 * np.log10(np.sum(10 ** (weighted / 10)))
-    print(f"A-weighted sound power level {total:.1f} dB")
+    octaves = cal.third_octaves(bands, powers, "tones", bands=bands)
+    print(f"A-weighted sound power level {octaves.total_a_weighted_level:.1f} dB")
     label = "sound power level (dB re 1 pW)"
-    curves = {"by third octaves": levels, "with A-weighting": weighted}
+    curves = {"by third octaves": octaves.levels, "with A-weighting": octaves.a_weighted_levels}
     cal.plots.cartesian(bands, curves, "frequency (Hz)", label, folder / "power.png", xscale="log")
     cal.plots.surface(solution.surface, "abs", folder / "pressure.png")
     points = cal.plots.slice_points([0, 0, 0], [0, 1.6, 0], [0, 0, 1.2], (72, 96))
