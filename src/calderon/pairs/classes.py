@@ -30,9 +30,10 @@ GUESS = 24
 """Near pairs of a triangle for which there is room at first."""
 MOST_CELLS = 1_000_000
 """Cells along one direction."""
-KEPT_BYTES = 1 << 24
-"""Bytes of pairs that are kept with a mesh for its next matrix, such as that of the next frequency: they are found in a
-few percent of the time of a matrix, those of a small mesh in a tenth."""
+KEPT_BYTES = 1 << 20
+"""Bytes of pairs that are kept with a mesh for its next matrix, such as that of the next frequency: those of some 3,000
+triangles, whose search takes a few percent of the time of a matrix; of larger meshes it takes less, and pairs would be
+a noticeable part of the memory."""
 _KEPT: WeakKeyDictionary[Any, dict[Hashable, Any]] = WeakKeyDictionary()
 """Pairs by mesh and by what was searched for. References are weak: no mesh lives longer for it."""
 T = TypeVar("T")
