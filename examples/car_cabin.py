@@ -57,7 +57,8 @@ def main(folder: Path, h: float = 0.2, step: float = 1.0) -> None:
         visible = cal.plots.inside(solution.mesh, points + [0, 1e-4, 0])
         field[visible] = solution.field(points[visible])
         fields[name] = solution.mesh, 20 * np.log10(np.abs(field) / np.sqrt(2) / 20e-6)
-    print(f"at {loudest:g} Hz the bulkhead gives {solution.sound_power:.3e} W,", end=" ")
+    given_power = solution.complex_power.real
+    print(f"at {loudest:g} Hz the bulkhead gives {given_power:.3e} W,", end=" ")
     print(f"walls take {solution.absorbed_power():.3e} W,", end=" ")
     print(f"the ceiling {solution.absorbed_power('ceiling'):.3e} W of these")
     solved = (sweep.solved, 20 * np.log10(np.abs(sweep.solved_values[:, 0]) / np.sqrt(2) / 20e-6))
@@ -74,7 +75,7 @@ def main(folder: Path, h: float = 0.2, step: float = 1.0) -> None:
     at = levels["hard ceiling"].argmax()
     quieter = levels["hard ceiling"][at] - levels["absorbing ceiling"][at]
     print(f"at the loudest resonance of the hard cabin the level falls by {quieter:.1f} dB")
-    assert abs(solution.absorbed_power() / solution.sound_power - 1) < 0.01
+    assert abs(solution.absorbed_power() / given_power - 1) < 0.01
     assert quieter > 5
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 COARSE = {
-    "car_cabin": {"h": 0.35, "step": 4.0},
+    "car_cabin": {"h": 0.4, "step": 8.0},
     "engine_block": {"h": 0.11, "bands": np.array([100.0, 315.0])},
     "loudspeaker": {"h": 0.05, "highest": 1000.0},
     "silencer": {"count": 3},

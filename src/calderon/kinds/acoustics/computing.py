@@ -163,12 +163,12 @@ def _step(
     return Step(
         solution.frequency, name, solution.fluid.impedance, solution.surface, solution.info,
         posed.elements_per_wavelength, pressures, power if gives else None,
-        _power_error(solution, power) if gives else None, solution.absorbed_power(), efficiency, far, directed,
+        _power_error(solution) if gives else None, solution.absorbed_power(), efficiency, far, directed,
         pattern, plane, near, tuple(_parts(solution)),
     )  # fmt: skip
 
 
-def _power_error(solution: AcousticSolution, power: float) -> float | None:
+def _power_error(solution: AcousticSolution) -> float | None:
     """The difference of powers by surface and by far field, or in a room of that which walls give and that which they
     absorb, relative; None where they differ by other things."""
     if solution.sources is not None or np.imag(solution.wavenumber) != 0:
@@ -176,7 +176,7 @@ def _power_error(solution: AcousticSolution, power: float) -> float | None:
     if solution.side == "exterior":
         return solution.power_error
     absorbed = solution.absorbed_power()
-    return abs(power - absorbed) / absorbed if absorbed > 0 else None
+    return abs(solution.complex_power.real / absorbed - 1) if absorbed > 0 else None
 
 
 def _parts(solution: AcousticSolution) -> Iterator[Part]:
