@@ -72,7 +72,7 @@ def test_distant_pairs_have_the_rule_of_the_processor(opencl, name, accuracy, pr
 
 
 def test_rows_that_go_to_the_device_in_slices(opencl, monkeypatch):
-    monkeypatch.setattr("calderon.dense.device.SLICE", 4_000)
+    monkeypatch.setattr("calderon.products.device.places.SLICE", 4_000)
     test_entries_are_those_of_the_processor(opencl, "product on the host")
 
 

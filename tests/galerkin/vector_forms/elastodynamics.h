@@ -58,7 +58,8 @@ DEVICE void send(GLOBAL const real_type *fixed, int function, GLOBAL const real_
         }
 }
 
-DEVICE void receive(GLOBAL const real_type *table, int functions, int q, const real_type *sent, real_type *received)
+DEVICE void receive(GLOBAL const real_type *table, GLOBAL const real_type *varying, int functions, int q,
+                    const real_type *sent, real_type *received)
 {
     for (int b = 0; b < LOCALS; b++) {
         int some = 3 * b < functions;
