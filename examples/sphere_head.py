@@ -1,9 +1,9 @@
 """A head: transfer functions of a rigid sphere to its left ear up to 10 kHz, against the series, and a SOFA file.
 
-A sphere of 8.75 cm stands for a head, with ears on the left and on the right, and is heard from 72 places around it at 1.5 m
-in the horizontal plane. By reciprocity each ear speaks once at a frequency, and what it says at a place is what it hears
-from there. Levels are re the pressure at the centre without the head. Responses in time have 44,100 samples a second;
-the difference of arrivals at both ears is compared with Woodworth's a (phi + sin phi) / c.
+A sphere of 8.75 cm stands for a head, with ears on the left and on the right. Sources are at 72 places around it, 1.5 m
+away in the horizontal plane. By reciprocity each ear speaks once at a frequency, and the pressure at a place is that at
+the ear for a source there. Levels are re the pressure at the centre without the head. Responses in time have 44,100
+samples a second; the difference of arrivals at both ears is compared with Woodworth's a (phi + sin phi) / c.
 """
 
 import sys
@@ -24,7 +24,8 @@ def series(frequencies: np.ndarray, places: np.ndarray) -> np.ndarray:
     for row, k in zip(found, 2 * np.pi * frequencies / AIR.speed_of_sound, strict=True):
         free = np.exp(1j * k * DISTANCE) / (4 * np.pi * DISTANCE)
         for n, place in enumerate(places):
-            row[n] = cal.exact.rigid_sphere(k, RADIUS, source=place).surface_pressure(np.array([[0, 1.0, 0]]))[0] / free
+            sphere = cal.exact.rigid_sphere(k, RADIUS, source=place)
+            row[n] = sphere.surface_pressure(np.array([[0, 1.0, 0]]))[0] / free
     return found
 
 
@@ -43,8 +44,8 @@ def main(folder: Path, h: float = 0.0055, highest: float = 10080.0) -> None:
     print(f"levels differ from the series by {errors.mean():.3f} dB in the mean, {errors.max():.2f} dB at most")
     references = {"series": (np.tile(frequencies, len(shown)), exact.T.ravel())}
     cal.plots.cartesian(
-        frequencies, dict(zip(shown, levels.T, strict=True)), "frequency (Hz)", "level at the left ear (dB re free field)",
-        folder / "levels.png", references=references,
+        frequencies, dict(zip(shown, levels.T, strict=True)), "frequency (Hz)",
+        "level at the left ear (dB re free field)", folder / "levels.png", references=references,
     )  # fmt: skip
     response = transfer.impulse_response(RATE)
     samples = response.samples[:, 9]  # from 45 degrees, ahead on the left
@@ -53,7 +54,8 @@ def main(folder: Path, h: float = 0.0055, highest: float = 10080.0) -> None:
     cal.plots.cartesian(time, curves, "time (ms)", "response to a unit sample", folder / "response.png")
     energy = np.cumsum(samples**2, axis=0) / np.sum(samples**2, axis=0)
     arrivals = [np.interp(0.5, energy[:, ear], time) for ear in (0, 1)]
-    late, woodworth = arrivals[1] - arrivals[0], 1e3 * RADIUS / AIR.speed_of_sound * (np.pi / 4 + np.sin(np.pi / 4))
+    late, turn = arrivals[1] - arrivals[0], np.pi / 4
+    woodworth = 1e3 * RADIUS / AIR.speed_of_sound * (turn + np.sin(turn))
     print(f"sound from 45 degrees reaches the right ear {late:.3f} ms later, by Woodworth's formula {woodworth:.3f} ms")
     try:
         transfer.write_sofa(folder / "head.sofa", RATE)

@@ -11,6 +11,7 @@ COARSE = {
     "engine_block": {"h": 0.11, "bands": np.array([100.0, 315.0])},
     "loudspeaker": {"h": 0.05, "highest": 1000.0},
     "silencer": {"count": 3},
+    "sphere_head": {"h": 0.02, "highest": 2520.0},
     "submarine_at_sea": {"points": 40},
 }
 """Arguments of examples of many solutions that make them fit a test."""
