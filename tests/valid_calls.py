@@ -50,7 +50,7 @@ def constructors() -> Iterator[Call]:
         "DeltaGap": {"line": [[0, 0, 0], X]},
         "DielectricScattering": {"mesh": mesh, "wavenumber": 1.0, "permittivity": 2.0, "permeability": 1.0},
         "EdgePort": {"line": [[0, 0], [1, 0]]},
-        "ElasticMaterial": {**STEEL, "density": 7800.0, "expansion": 1e-5, "yield_strength": 1e8},
+        "ElasticMaterial": {**STEEL, "density": 7800.0, "expansion": 1e-5, "yield_strength": 1e8, "loss_factor": 0.0},
         "ElasticSolid": {"mesh": mesh, "material": cal.ElasticMaterial(**STEEL), "loads": None, "space": "P1"},
         "ElasticSupport": {"modulus": 1e9},
         "Elastostatic": STEEL,
@@ -132,6 +132,7 @@ def constructors() -> Iterator[Call]:
 
 def shapes() -> Iterator[Call]:
     """Meshes by name, and exact solutions."""
+    solid, fluid = cal.ElasticMaterial.from_wave_speeds(7700.0, 5950.0, 3240.0), cal.Fluid.water()
     given: dict[Any, dict[str, dict[str, Any]]] = {
         cal.mesh: {
             "almond": {"length": 1.0, "h": 0.1},
@@ -180,6 +181,16 @@ def shapes() -> Iterator[Call]:
             "cube_capacitance": {"side": 1.0},
             "cubic_cavity": {"mode": (1, 1, 0), "size": 1.0},
             "disc_capacitance": {"radius": 1.0},
+            "elastic_shell": {
+                "wavenumber": 1.0,
+                "radius": 1.0,
+                "inner_radius": 0.9,
+                "material": solid,
+                "fluid": fluid,
+                "filling": fluid,
+                "direction": X,
+            },
+            "elastic_sphere": {"wavenumber": 1.0, "radius": 1.0, "material": solid, "fluid": fluid, "direction": X},
             "ellipsoid_capacitance": {"semi_axes": (3.0, 2.0, 1.0)},
             "fluid_sphere": {"k": 1.0, "radius": 1.0, "interior_wavenumber": 2.0, "density_ratio": 2.0, "direction": X},
             "hertz_dipole": {"k": 1.0, "moment": Z, "position": [0, 0, 0], "kind": "electric"},

@@ -300,6 +300,8 @@ def solids() -> Iterator[tuple[Any, Methods]]:
         "plan": {"method": "auto", "rtol": 1e-4}, "solve_cases": {**cases, **options}, "with_loads": {"data": loads},
     }  # fmt: skip
     yield material, {"stress_of": {"gradient": np.eye(3)}}
+    speeds = {"density": 7700.0, "longitudinal": 5950.0, "shear": 3240.0, "loss_factor": 0.01}
+    yield cal.ElasticMaterial, {"from_wave_speeds": speeds}
     solution = solid.solve(method="dense")
     yield solution, {
         "field": {"points": [[0.1, 0, 0]]}, "stress": {"points": [[0.1, 0, 0]]},
@@ -446,6 +448,8 @@ def exact_fields() -> Iterator[tuple[Any, Methods]]:
     yield cal.exact.fluid_sphere(1.0, 1.0, 2.0, 2.0, X), {**sound, **far, **surface}
     layered = cal.exact.layered_fluid_sphere(1.0, [0.5, 1.0], [2.0, 3.0], [2.0, 2.0], X)
     yield layered, {**sound, **far, "interior": {"points": [X]}}
+    steel = cal.ElasticMaterial.from_wave_speeds(7700.0, 5950.0, 3240.0)
+    yield cal.exact.elastic_sphere(1.0, 1.0, steel, cal.Fluid.water(), X), far
     sources = cal.exact.point_sources([[0, 0, 0]], [1.0], 1.0)
     yield sources, {"gradient": {"x": POINTS}, "normal_derivative": {"x": POINTS, "n": [Z, Z]}, "far_field": ANGLES}
     medium = {"density": 1.0, "sound_speed": 300.0}

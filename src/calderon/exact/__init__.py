@@ -8,6 +8,7 @@ from calderon.exact.capacitance import (
     sphere_capacitance,
 )
 from calderon.exact.cavity import CavityMode, cubic_cavity
+from calderon.exact.elastic_sphere import elastic_shell, elastic_sphere
 from calderon.exact.fluid_layers import layered_fluid_sphere
 from calderon.exact.hertz_dipole import HertzDipole, hertz_dipole
 from calderon.exact.mie import MieScattering, layered_sphere, mie_dielectric_sphere, mie_layered_sphere, mie_pec_sphere
@@ -42,6 +43,8 @@ __all__ = [
     "cubic_cavity",
     "cube_capacitance",
     "disc_capacitance",
+    "elastic_shell",
+    "elastic_sphere",
     "ellipsoid_capacitance",
     "fluid_sphere",
     "hertz_dipole",

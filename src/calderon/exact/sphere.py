@@ -25,7 +25,16 @@ from numpy.typing import ArrayLike
 
 from calderon.exact.angular import legendre_sum, unit_directions
 from calderon.exact.bessel import ScaledFunctions, growth, spherical_hankel
-from calderon.exact.layers import Shell, Sound, functions_within, last_order, outgoing_from, portions, solve_layers
+from calderon.exact.layers import (
+    Pair,
+    Shell,
+    Sound,
+    functions_within,
+    last_order,
+    outgoing_from,
+    portions,
+    solve_layers,
+)
 from calderon.validation import (
     finite_number,
     nonzero_wavenumber,
@@ -87,7 +96,7 @@ class OutgoingSeries:
 class SphereScattering(OutgoingSeries):
     """The exact field of a plane wave or point source on a sphere about the origin.
 
-    kind: "soft", "hard", "impedance", "fluid" or "layered". wavenumber, radius: k and a.
+    kind: "soft", "hard", "impedance", "fluid", "layered" or "elastic". wavenumber, radius: k and a.
     axis: unit vector (3,): the direction of the plane wave, or toward the source. source: its position (3,), or None.
     outgoing_terms (N + 1,): g_n c_n, the partial waves of u_s at r = a. surface_terms, slope_terms: those of u and
         du/dr at r = a. layers: of fluid, from the inside out; a core that is no fluid has no field.
@@ -258,13 +267,14 @@ def sphere_scattering(
     radius: float,
     direction: ArrayLike | None,
     source: ArrayLike | None,
-    core: tuple[complex, complex],
+    core: tuple[complex, complex] | Callable[[int], Pair],
     fluids: Sequence[FluidShell] = (),
     admittance: complex = 0.0,
 ) -> SphereScattering:
     """The field of a sphere with these layers from the inside out around a core; other arguments as for `soft_sphere`.
 
-    core: u and (1/rho) du/dr / k on its face, up to a factor; of no effect inside a ball of fluid. admittance: of the
+    core: u and (1/rho) du/dr / k on its face, up to a factor, for each order up to the last one where they depend on
+    it; of no effect inside a ball of fluid. admittance: of the
     sphere, by which the number of terms is chosen.
     """
     radius = positive_length(radius, "radius")
@@ -282,7 +292,7 @@ def sphere_scattering(
     forcing = _forcing(spherical_hankel(last, k * radius), last, k, position)
     # the layers, and outgoing waves from value and slope on the sphere
     shells = [Shell(q * inner, q * outer, q / (k * density)) for inner, outer, q, density in fluids]
-    given = np.full(last + 1, core[0]), np.full(last + 1, core[1])
+    given = core(last) if callable(core) else (np.full(last + 1, core[0]), np.full(last + 1, core[1]))
     solved = solve_layers(Sound, last, shells, given, k * radius, forcing)
     return SphereScattering(
         kind=kind,

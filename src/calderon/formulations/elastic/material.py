@@ -19,7 +19,9 @@ class ElasticMaterial:
 
     youngs_modulus: E in Pa. poissons_ratio: nu, above -1 and below 0.5. density: in kg/m^3, for gravity and rotation.
     expansion: the coefficient of thermal expansion in 1/K, for changes of temperature. yield_strength: in Pa, for
-    safety factors. Any consistent units will do, such as mm, N, MPa and t/mm^3. ValueError for meaningless constants.
+    safety factors. loss_factor: eta of vibrations, exp(-i omega t), whose moduli are those times 1 - i eta; static
+    loads do not depend on it. Any consistent units will do, such as mm, N, MPa and t/mm^3. ValueError for meaningless
+    constants.
     """
 
     youngs_modulus: float
@@ -27,6 +29,7 @@ class ElasticMaterial:
     density: float | None = None
     expansion: float | None = None
     yield_strength: float | None = None
+    loss_factor: float = 0.0
 
     def __post_init__(self) -> None:
         green = Elastostatic(self.youngs_modulus, self.poissons_ratio)
@@ -37,6 +40,32 @@ class ElasticMaterial:
                 object.__setattr__(self, name, positive_length(getattr(self, name), name))
         if self.expansion is not None:
             object.__setattr__(self, "expansion", real_number(self.expansion, "expansion"))
+        loss = real_number(self.loss_factor, "loss_factor")
+        if not 0 <= loss < 1:
+            raise ValueError(
+                f"loss_factor is at least 0 and below 1, moduli are times 1 - i loss_factor: got {self.loss_factor!r}"
+            )
+        object.__setattr__(self, "loss_factor", loss)
+
+    @classmethod
+    def from_wave_speeds(
+        cls, density: float, longitudinal: float, shear: float, loss_factor: float = 0.0
+    ) -> "ElasticMaterial":
+        """The material with this density in kg/m^3 and these speeds of longitudinal and shear waves in m/s, without
+        loss: mu = rho c_T^2, lambda = rho (c_L^2 - 2 c_T^2). ValueError unless c_L > 2 c_T / sqrt(3), below which
+        pressure would make a body larger.
+
+            steel = cal.ElasticMaterial.from_wave_speeds(7700.0, longitudinal=5950.0, shear=3240.0)
+        """
+        rho = positive_length(density, "density")
+        fast, slow = positive_length(longitudinal, "longitudinal"), positive_length(shear, "shear")
+        if not 3 * fast**2 > 4 * slow**2:
+            raise ValueError(
+                f"longitudinal waves are faster than 2 / sqrt(3) times shear waves, got {fast:g} and {slow:g} m/s: "
+                "give the density, then longitudinal and shear"
+            )
+        ratio = (fast**2 - 2 * slow**2) / (2 * (fast**2 - slow**2))
+        return cls(2 * rho * slow**2 * (1 + ratio), ratio, rho, loss_factor=loss_factor)
 
     @property
     def green(self) -> Elastostatic:
@@ -52,6 +81,16 @@ class ElasticMaterial:
     def lame(self) -> float:
         """lambda = 2 mu nu / (1 - 2 nu) in Pa."""
         return self.green.lame
+
+    @property
+    def complex_shear_modulus(self) -> complex:
+        """mu (1 - i eta) in Pa, of vibrations with the loss factor eta."""
+        return self.shear_modulus * (1 - 1j * self.loss_factor)
+
+    @property
+    def complex_lame(self) -> complex:
+        """lambda (1 - i eta) in Pa, of vibrations with the loss factor eta."""
+        return self.lame * (1 - 1j * self.loss_factor)
 
     @property
     def longitudinal_modulus(self) -> float:
