@@ -17,7 +17,7 @@ GREENS = {
 }
 """Green's functions: their equation (tests/greens/test_equations.py), operators, potentials and device sources."""
 
-NODAL_SPACES = {"P0": cal.P0, "DP1": cal.DP1, "P1": cal.P1, "P2": cal.P2}
+NODAL_SPACES = {"P0": cal.P0, "DP1": cal.DP1, "DP2": cal.DP2, "P1": cal.P1, "P2": cal.P2}
 EDGE_SPACES = {
     "RWG": cal.RWG,
     "SNC": cal.SNC,

@@ -47,6 +47,7 @@ def constructors() -> Iterator[Call]:
         "CurrentDipole": {"position": [0, 0, 0], "moment": Z, "signal": signal, "radius": 0.1},
         "CurrentSource": {"part": "a", "direction": Z, "current": signal},
         "DP1": {"mesh": mesh, "tags": None, "components": 1},
+        "DP2": {"mesh": mesh, "tags": None, "components": 1},
         "DeltaGap": {"line": [[0, 0, 0], X]},
         "DielectricScattering": {"mesh": mesh, "wavenumber": 1.0, "permittivity": 2.0, "permeability": 1.0},
         "EdgePort": {"line": [[0, 0], [1, 0]]},
@@ -136,6 +137,7 @@ def shapes() -> Iterator[Call]:
     given: dict[Any, dict[str, dict[str, Any]]] = {
         cal.mesh: {
             "almond": {"length": 1.0, "h": 0.1},
+            "ball": {"radius": 1.0, "h": 1.0},
             "box": {"low": [0, 0, 0], "high": [1, 1, 1], "cells": 1},
             "cube": {"size": 1.0, "h": 1.0},
             "cuboid": {"lengths": [1.0, 1.0, 1.0], "h": 1.0, "grading": 2.0},
@@ -161,6 +163,7 @@ def shapes() -> Iterator[Call]:
             "without_part": {"mesh": parts(), "part": "a", "faces": "metal"},
             "write": {"mesh": sphere(), "path": file("mesh.msh", sphere()), "version": "4.1"},
             "sphere": {"radius": 1.0, "h": 0.6, "volume": True},
+            "thickened": {"surface": sphere(), "thickness": 0.05, "layers": 1},
             "torus": {"major_radius": 1.0, "minor_radius": 0.3, "h": 0.3},
             "tube": {"radius": 1.0, "inner_radius": 0.5, "length": 1.0, "h": 0.5},
         },

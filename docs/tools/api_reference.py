@@ -19,7 +19,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 PAGES = Path(__file__).parents[1] / "api"
-MODULES = ("mesh", "planar", "elastic", "exact", "plots", "backends", "hmatrix")
+MODULES = (
+    "mesh",
+    "planar",
+    "elastic",
+    "exact",
+    "plots",
+    "backends",
+    "hmatrix",
+    "coupling",
+)
 """Public modules; other names are those of calderon itself, or are parts of such objects."""
 BLOCK = re.compile(r"(?m)^```\{names\} ([\w.]+)\n```$")
 PROGRAM = re.compile(r"(?ms)^```python\n(.*?)^```")

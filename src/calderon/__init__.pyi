@@ -2,6 +2,7 @@
 
 from . import (
     backends as backends,
+    coupling as coupling,
     elastic as elastic,
     exact as exact,
     hmatrix as hmatrix,
@@ -94,6 +95,7 @@ from .solvers import ConvergenceError as ConvergenceError, cg as cg, gmres as gm
 from .spaces import (
     BC as BC,
     DP1 as DP1,
+    DP2 as DP2,
     P0 as P0,
     P1 as P1,
     P2 as P2,

@@ -15,7 +15,7 @@ import api_reference  # noqa: E402
 sys.path.pop(0)
 
 NAMES = list(api_reference.names())
-USED = ("mesh", "planar", "exact", "plots")
+USED = ("mesh", "planar", "exact", "plots", "coupling")
 """Modules of which every name has an example; `backends` and `hmatrix` export also what the package needs."""
 
 

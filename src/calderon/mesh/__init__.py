@@ -11,7 +11,8 @@ from calderon.mesh.shapes.flat import cube, cuboid, cylinder, disc, layered_cubo
 from calderon.mesh.shapes.phantom import phantom, phantom_sizes
 from calderon.mesh.shapes.radar_targets import almond, ogive
 from calderon.mesh.shapes.round import ellipsoid, hemisphere, hollow_sphere, sphere, torus
-from calderon.mesh.shapes.tetrahedral import box, layered_ball
+from calderon.mesh.shapes.tetrahedral import ball, box, layered_ball
+from calderon.mesh.shapes.walls import thickened
 from calderon.mesh.tetrahedra import TetrahedralMesh, without_part
 from calderon.mesh.tetrahedral.material import Material
 from calderon.mesh.tetrahedral.step_report import StepReport, step_report
@@ -31,6 +32,7 @@ __all__ = [
     "TetrahedralMesh",
     "TriangleMesh",
     "almond",
+    "ball",
     "box",
     "check",
     "cube",
@@ -55,6 +57,7 @@ __all__ = [
     "sample",
     "sphere",
     "step_report",
+    "thickened",
     "torus",
     "tube",
     "warn_wavenumber",

@@ -12,8 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.mesh.errors import MeshError
 from calderon.mesh.files.formats.format import BOUNDARIES, PARTS, Tagged
 from calderon.mesh.files.writing import write_volume
+from calderon.mesh.tetrahedral.boundary import VolumeBoundary, boundary_of
+from calderon.mesh.tetrahedral.volumes import signed_volumes
 from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.topology import row_numbers
+from calderon.mesh.triangles import TriangleMesh
 from calderon.mesh.validation import checked_elements, checked_names, checked_tags, checked_vertices, set_frozen
 from calderon.validation import index_array, instance, text
 from calderon.view import PART_COLOURS, Scene, Surface, Viewable
@@ -115,7 +118,25 @@ class TetrahedralMesh(Viewable):
         """Faces (n, 3) between the chosen tetrahedra (nt,) and others or nothing, their normals outward."""
         chosen, across = index_array(own, len(self.tetrahedra), "tetrahedron")[0], self.neighbours
         own = np.isin(np.arange(len(self.tetrahedra)), chosen)
-        tetrahedron, local = np.nonzero(own[:, None] & ((across < 0) | ~own[np.maximum(across, 0)]))
+        return self._outward(*np.nonzero(own[:, None] & ((across < 0) | ~own[np.maximum(across, 0)])))
+
+    def surface(self) -> TriangleMesh:
+        """The boundary of all tetrahedra as a closed mesh, with the tags and names of their faces and normals out of
+        them: into the holes of a hollow body. Made once, so that all spaces share it."""
+        return self.boundary.mesh
+
+    @cached_property
+    def boundary(self) -> VolumeBoundary:
+        """`surface()` and its maps: the vertex of the volume at each vertex, the tetrahedron behind each triangle."""
+        # sides with a tagged face, but for sheets, which two tetrahedra have
+        mark = -1 - self.neighbours
+        outer = (mark >= 0) & (np.bincount(mark[mark >= 0], minlength=len(self.faces))[np.maximum(mark, 0)] == 1)
+        behind, local = np.nonzero(outer)
+        tags = self.face_tags[mark[behind, local]]
+        return boundary_of(self.vertices, self._outward(behind, local), behind, tags, self.face_names)
+
+    def _outward(self, tetrahedron: NDArray[np.int64], local: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Faces (n, 3) opposite to local vertices (n,) of tetrahedra (n,), their normals outward."""
         faces = self.tetrahedra[tetrahedron[:, None], FACES[local]]
         a, b, c = (self.vertices[faces[:, k]] for k in range(3))
         inward = self.vertices[self.tetrahedra[tetrahedron, local]] - a
@@ -152,13 +173,6 @@ class TetrahedralMesh(Viewable):
             f"TetrahedralMesh({self.number_of_tetrahedra} tetrahedra, {self.number_of_vertices} vertices, {parts}; "
             f"boundaries {', '.join(self.face_names)}; quality from {self.quality.min():.2f})"
         )
-
-
-def signed_volumes(vertices: NDArray[np.float64], tetrahedra: NDArray[np.int64]) -> NDArray[np.float64]:
-    """(nt,) volumes, positive where the fourth vertex lies on the right-handed side of the first three."""
-    corners = vertices[tetrahedra]
-    a, b, c = (corners[:, n] - corners[:, 0] for n in (1, 2, 3))
-    return np.asarray(np.einsum("ni,ni->n", a, np.cross(b, c)) / 6)
 
 
 def _refuse_flat_or_repeated(points: NDArray[np.float64], cells: NDArray[np.int64]) -> None:

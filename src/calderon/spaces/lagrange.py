@@ -1,4 +1,4 @@
-"""The nodal spaces P0, DP1, P1 and P2, of numbers or, with components=, of vectors."""
+"""The nodal spaces P0, DP1, DP2, P1 and P2, of numbers or, with components=, of vectors."""
 
 from typing import Literal, overload
 
@@ -34,6 +34,19 @@ def DP1(mesh: TriangleMesh, tags: Tags = None, components: int = 1) -> Space | N
     components: as for `P0`.
     """
     return with_components(_discontinuous(mesh, supported_triangles(mesh, tags), 1), components)
+
+
+@overload
+def DP2(mesh: TriangleMesh, tags: Tags = None, components: Literal[1] = 1) -> Space: ...
+@overload
+def DP2(mesh: TriangleMesh, tags: Tags = None, *, components: int) -> Space | NodalVectorSpace: ...
+def DP2(mesh: TriangleMesh, tags: Tags = None, components: int = 1) -> Space | NodalVectorSpace:
+    """Piecewise quadratic functions that jump across edges, six per triangle (of the tags given, default all): the
+    normal component of quadratic vectors on flat triangles.
+
+    components: as for `P0`.
+    """
+    return with_components(_discontinuous(mesh, supported_triangles(mesh, tags), 2), components)
 
 
 @overload

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calderon.backends import require_memory
+from calderon.mesh.coincident import compacted
 from calderon.mesh.shapes.gmsh_volumes import concentric_spheres, keep_volume
-from calderon.mesh.sizes import PEAK_BYTES, positive, room_for_volume
+from calderon.mesh.sizes import PEAK_BYTES, positive, refuse_long, room_for_volume
 from calderon.mesh.tetrahedra import TetrahedralMesh
 from calderon.validation import list_of, positive_numbers, real_numbers, several, unmasked
 
@@ -39,6 +40,17 @@ def box(low: ArrayLike, high: ArrayLike, cells: int | ArrayLike) -> TetrahedralM
     )
     tetrahedra = (corner[:, None, None] + paths) @ strides
     return TetrahedralMesh(vertices, tetrahedra.reshape(-1, 4), names={"vacuum": 0})
+
+
+def ball(radius: float, h: float) -> TetrahedralMesh:
+    """A ball about the origin of tetrahedra with edges of about h, made by gmsh. The vertices of its surface lie a
+    little outside of the sphere, so that the polyhedron has the volume of the ball."""
+    size, edges = positive("radius", radius), positive("h", h)
+    refuse_long(edges, 2 * size, f"a ball of radius {size:g}")
+    room_for_volume([4 / 3 * np.pi * size**3], [edges])
+    vertices, tetrahedra, _, _ = concentric_spheres([size], [edges])
+    keep_volume(vertices, tetrahedra, np.full(3, size))
+    return TetrahedralMesh(*compacted(vertices, tetrahedra))
 
 
 def layered_ball(

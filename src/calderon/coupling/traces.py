@@ -1,0 +1,171 @@
+"""Traces: the values on a surface of functions of finite elements in the volume, as sparse matrices."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.coupling.volumes import is_curved, tetrahedral_mesh
+from calderon.mesh.errors import MeshError, warn
+from calderon.mesh.tetrahedra import FACES
+from calderon.mesh.tolerances import TOLERANCES
+from calderon.mesh.topology import row_numbers
+from calderon.spaces import Element, NodalVectorSpace, Space
+
+EDGES = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])
+"""Local vertices of the edges of a tetrahedron."""
+
+
+def trace(volume_basis: Any, surface_space: Space | NodalVectorSpace) -> sp.csr_array:
+    """Sparse matrix T (space.dimension, N) from coefficients in the volume to those of the values on a surface.
+
+    volume_basis: a `Basis` of scikit-fem of `ElementTetP1`, `ElementTetP2` or `ElementVector` of one of them; or a
+    volume as for `boundary`, whose functions are the linear ones, one for each vertex. surface_space: of the same
+    degree or a higher one, P1, P2, DP1 or `DP2`, on faces of the volume: its boundary, a part of it
+    or a surface inside.
+
+    - scalar functions in a scalar space, vectors in a space of three components: the values u; T u interpolates them at
+      the nodes, which is exact, so that T' M T is the mass matrix of the faces;
+    - vectors in a scalar space: the normal component n . u with the normals of the surface's mesh. It jumps between
+      flat triangles, so the space must: DP1 for linear vectors, DP2 for quadratic ones.
+
+    MeshError where the surface does not consist of faces of the volume, with the largest distance; ValueError for
+    spaces that do not hold the values.
+    """
+    functions = volume_functions(volume_basis)
+    components = surface_space.components if isinstance(surface_space, NodalVectorSpace) else 1
+    space = surface_space.scalar
+    _check(functions, space, components)
+    vertices = matched_vertices(functions, space)
+    triangles = vertices[space.mesh.triangles[space.triangles]]
+    numbers = functions.on(triangles)  # (components, m, size): functions at the nodes of their own degree
+    weights = Element(functions.degree).values(space.element.nodes)
+    # the first triangle of each function of the space, and its local number there
+    kept = np.flatnonzero(space.dofs.ravel() >= 0)
+    dofs, first = np.unique(space.dofs.ravel()[kept], return_index=True)
+    triangle, local = np.divmod(kept[first], space.element.size)
+    values, columns = weights[:, local].T, numbers[:, triangle]  # (dimension, size), (components, dimension, size)
+    rows = np.broadcast_to(dofs[:, None], values.shape)
+    if functions.components == components:
+        data = np.broadcast_to(values, columns.shape)
+        at = np.stack([components * rows + c for c in range(components)])
+    else:
+        normals = space.mesh.normals[space.triangles[triangle]]
+        data = normals.T[:, :, None] * values
+        at = np.broadcast_to(rows, columns.shape)
+    matrix = sp.coo_array((data.ravel(), (at.ravel(), columns.ravel())), (surface_space.dimension, functions.dimension))
+    matrix = matrix.tocsr()
+    matrix.data[np.abs(matrix.data) < TOLERANCES.determinant] = 0.0  # functions that vanish at a node
+    matrix.eliminate_zeros()
+    return matrix
+
+
+@dataclass(frozen=True)
+class VolumeFunctions:
+    """Nodal functions on tetrahedra: numbers of those of each component at vertices (components, nv) and, for degree 2,
+    at edges (components, ne), which are pairs of vertices (ne, 2)."""
+
+    degree: int
+    points: NDArray[np.float64]
+    tetrahedra: NDArray[np.int64]
+    at_vertices: NDArray[np.int64]
+    edges: NDArray[np.int64]
+    at_edges: NDArray[np.int64]
+    dimension: int
+
+    @property
+    def components(self) -> int:
+        """Number of components of a value."""
+        return len(self.at_vertices)
+
+    def on(self, triangles: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(components, m, size) functions at the nodes of triangles (m, 3) of vertices of the volume, in the order of
+        `Element`: the vertices, then the edges opposite to them."""
+        at = self.at_vertices[:, triangles]
+        if self.degree == 1:
+            return at
+        ends = np.sort(np.stack([triangles[:, [1, 2, 0]], triangles[:, [2, 0, 1]]], axis=-1), axis=-1)
+        keys = np.sort(self.edges, axis=1) @ [len(self.points), 1]
+        order = np.argsort(keys)
+        place = order[np.searchsorted(keys[order], ends @ [len(self.points), 1])]
+        return np.concatenate([at, self.at_edges[:, place]], axis=2)
+
+
+def volume_functions(volume_basis: Any) -> VolumeFunctions:
+    """The functions of a basis of scikit-fem, or the linear ones of a volume; TypeError for other elements."""
+    if not hasattr(volume_basis, "elem") or not hasattr(volume_basis, "nodal_dofs"):
+        mesh = tetrahedral_mesh(volume_basis)
+        numbers = np.arange(mesh.number_of_vertices)[None]
+        none = np.zeros((0, 2), np.int64), np.zeros((1, 0), np.int64)
+        return VolumeFunctions(1, mesh.vertices, mesh.tetrahedra, numbers, *none, mesh.number_of_vertices)
+    mesh, element = volume_basis.mesh, volume_basis.elem
+    scalar = getattr(element, "elem", element)  # that of each component of ElementVector
+    degree = {"ElementTetP1": 1, "ElementTetP2": 2}.get(type(scalar).__name__)
+    if degree is None:
+        raise TypeError(f"the trace of {type(scalar).__name__} is not known: choose ElementTetP1 or ElementTetP2")
+    if is_curved(mesh):
+        warn(
+            "the matrices of a basis on MeshTet2 are those of curved tetrahedra and the surface is flat, which is "
+            "another body: make the basis on skfem_mesh(volume), whose tetrahedra are straight"
+        )
+    tetrahedra = np.asarray(mesh.t, np.int64).T
+    points = np.asarray(mesh.doflocs).T[: int(tetrahedra.max()) + 1]
+    return VolumeFunctions(
+        degree,
+        points,
+        tetrahedra,
+        np.asarray(volume_basis.nodal_dofs, np.int64),
+        np.asarray(mesh.edges, np.int64).T if degree == 2 else np.zeros((0, 2), np.int64),
+        np.asarray(volume_basis.edge_dofs, np.int64),
+        int(volume_basis.N),
+    )
+
+
+def matched_vertices(functions: VolumeFunctions, space: Space) -> NDArray[np.int64]:
+    """(nv,) the vertex of the volume at each vertex of the surface; MeshError where one is missing or where a triangle
+    of the space is no face of a tetrahedron."""
+    mesh = space.mesh
+    used = np.unique(functions.tetrahedra)
+    distance, place = scipy.spatial.cKDTree(functions.points[used]).query(mesh.vertices)
+    corners = mesh.triangles[space.triangles]
+    worst = float(distance[corners].max())
+    if worst > TOLERANCES.same * mesh.diameter:
+        raise MeshError(
+            f"the surface has vertices up to {worst:.3g} away from those of the volume: take the surface from "
+            "coupling.boundary(volume), or mesh both together"
+        )
+    vertices = used[place]
+    wanted = np.sort(vertices[corners], axis=1)
+    faces = np.sort(functions.tetrahedra, axis=1)[:, FACES].reshape(-1, 3)
+    number = row_numbers(np.concatenate([faces, wanted]))[1]
+    strange = ~np.isin(number[len(faces) :], number[: len(faces)])
+    if strange.any():
+        first = int(space.triangles[np.flatnonzero(strange)[0]])
+        raise MeshError(
+            f"{strange.sum()} triangles of the surface are no faces of tetrahedra, the first is number {first}: take "
+            "the surface from coupling.boundary(volume)"
+        )
+    return vertices
+
+
+def _check(functions: VolumeFunctions, space: Space, components: int) -> None:
+    """ValueError where the space does not hold the values of the functions."""
+    lacks = f"{space!r} does not hold the values of functions of degree {functions.degree} in the volume"
+    if space.element.degree < functions.degree:
+        names = ("P2", "DP2") if functions.degree == 2 else ("P1", "DP1")
+        raise ValueError(f"{lacks}: choose {' or '.join(names)}")
+    if functions.components == components:
+        return
+    if functions.components != 3 or components != 1:
+        raise ValueError(
+            f"functions of {functions.components} components have no trace of {components}: choose components="
+            f"{functions.components}, or one component for the normal component of vectors"
+        )
+    if space.is_continuous:
+        raise ValueError(
+            f"{space!r} is continuous and the normal component jumps between flat triangles: choose "
+            f"DP{functions.degree}(mesh)"
+        )
