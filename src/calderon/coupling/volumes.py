@@ -42,7 +42,9 @@ def tetrahedral_mesh(volume: Any) -> TetrahedralMesh:
     if is_curved(volume):
         warn("the tetrahedra of MeshTet2 are replaced by straight ones with the same corners")
         points = points[: int(np.max(volume.t)) + 1]
-    return TetrahedralMesh(points, volume.t.T, *_parts(volume), *_faces(volume))
+    tags, names = _parts(volume)
+    faces, face_tags, face_names = _faces(volume)
+    return TetrahedralMesh(points, volume.t.T, tags, names, faces, face_tags, face_names)
 
 
 def is_curved(mesh: Any) -> bool:
