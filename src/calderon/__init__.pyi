@@ -72,6 +72,7 @@ from .mesh import (
 from .mlfmm import helmholtz_sums as helmholtz_sums
 from .onsurface import osrc_dtn as osrc_dtn, osrc_ntd as osrc_ntd
 from .operators import (
+    VolumeSpace as VolumeSpace,
     adjoint_double_layer as adjoint_double_layer,
     blocks as blocks,
     double_layer as double_layer,

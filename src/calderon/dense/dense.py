@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import DeviceMatrix, Execution, format_bytes, require_memory, thread_count
 from calderon.backends.vectors import aligned
 from calderon.dense.device import assemble_on_device
-from calderon.dense.sparse import SparseMatrix, is_sparse, sparse_bytes, sparse_matrix
+from calderon.dense.sparse import SparseMatrix, is_sparse, require_few_zeros, sparse_bytes, sparse_matrix
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.lazy_operator import short_label
 from calderon.operators.memory_estimate import held_bytes, preparation_bytes
@@ -69,6 +69,7 @@ def plan_dense(operator: BoundaryOperator, rtol: float | None = None, precision:
         needed = sparse_bytes(operator, operator.dtype(precision))
         reading = Cost(nbytes=needed).seconds
         return Plan("dense", needed, reading, reading, "sparse", precision)
+    require_few_zeros(operator, operator.dtype(precision))
     nbytes = math.prod(operator.shape) * operator.dtype(precision).itemsize
     # an assembly touches the pages of a matrix, and adds regular, touching and mirrored entries
     assembly = Cost(nbytes=4 * nbytes)
@@ -92,6 +93,8 @@ def assemble_dense(
     ValueError for `keep_on_device` on the processor."""
     execution = Execution.of(backend, precision, several=not keep_on_device, mixed=True)
     dtype, label = operator.dtype(precision), short_label(operator)
+    if not is_sparse(operator):
+        require_few_zeros(operator, dtype)
     if keep_on_device:
         matrix = assemble_on_device(operator, execution)
         matrix.label = label

@@ -1,5 +1,6 @@
 """Sums, multiples, transposes and tables of sparse operators as sparse matrices."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import format_bytes, require_memory
 from calderon.galerkin.limits import checked_range
 from calderon.operators.algebra import BoundaryOperator
+from calderon.operators.methods import DENSE_BYTES
 from calderon.operators.tree import local_matrix, terms_of
 
 
@@ -75,6 +77,24 @@ def sparse_matrix(operator: BoundaryOperator, dtype: np.dtype[Any]) -> sp.csr_ar
         if largest := float(np.abs(term.factor * term.atom.matrix.data).max(initial=0.0)):
             checked_range(dtype, largest, largest, f"the {term.atom.name}")
     return local_matrix(operator).astype(dtype)
+
+
+def require_few_zeros(operator: BoundaryOperator, dtype: np.dtype[Any]) -> None:
+    """ValueError where a dense matrix would hold more than DENSE_BYTES of the zeros of sparse blocks, and more of them
+    than of other entries: finite elements next to a surface are products, or are eliminated."""
+    rows, columns = (np.zeros(size, bool) for size in operator.shape)
+    for term in terms_of(operator):
+        if not term.atom.is_local:
+            (top, left, (height, width)) = term.region
+            rows[top : top + height], columns[left : left + width] = True, True
+    filled = int(rows.sum()) * int(columns.sum()) * dtype.itemsize  # of all that may have entries
+    zeros = math.prod(operator.shape) * dtype.itemsize - filled
+    if zeros > max(DENSE_BYTES, filled):
+        raise ValueError(
+            f"method='dense' would store {format_bytes(zeros)} of zeros next to {format_bytes(filled)} of entries, "
+            f"since {operator!r} has sparse rows or columns: use 'hmatrix', 'mlfmm', 'fmm' or 'matrix-free', whose "
+            "products keep sparse blocks as they are, or eliminate the sparse block (calderon.solvers.SchurComplement)"
+        )
 
 
 def sparse_bytes(operator: BoundaryOperator, dtype: np.dtype[Any]) -> int:

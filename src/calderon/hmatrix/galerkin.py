@@ -40,7 +40,7 @@ from calderon.operators.boundary import IntegralOperator
 from calderon.operators.fingerprint import fingerprint
 from calderon.operators.layered import LayeredElectricField
 from calderon.operators.lazy_operator import short_label
-from calderon.operators.memory_estimate import preparation_bytes
+from calderon.operators.memory_estimate import given_bytes, preparation_bytes
 from calderon.operators.methods import Plan
 from calderon.operators.products import Products
 from calderon.operators.tree import integrals_of
@@ -110,8 +110,10 @@ def plan_hmatrix(operator: BoundaryOperator, rtol: float | None = None, precisio
         algebra = WORK.algebra * (3 if each.is_complex else 1)
         assembly += Cost(numbers * (row_flops(each) + algebra))
     nbytes *= operator.dtype(precision).itemsize / operator.dtype().itemsize
-    needed = int(nbytes) + preparation_bytes(operator)
-    return Plan("hmatrix", needed, assembly.seconds, Cost(nbytes=BLOCKS * nbytes).seconds, precision=precision)
+    given = given_bytes(operator)
+    needed = int(nbytes) + preparation_bytes(operator) + given
+    reading = Cost(nbytes=BLOCKS * nbytes + given).seconds
+    return Plan("hmatrix", needed, assembly.seconds, reading, precision=precision)
 
 
 def _growth_of_ranks(form: IntegralOperator) -> float:

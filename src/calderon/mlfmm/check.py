@@ -15,7 +15,7 @@ from calderon.mlfmm.spectrum import Array
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.products import SandwichProduct, SumOfProducts
 from calderon.operators.sparse_factors import boxes_of, has_places
-from calderon.operators.tree import Term, integrals_of, terms_of
+from calderon.operators.tree import Index, Term, integrals_of, terms_of
 from calderon.products.check import ROWS, Check
 from calderon.products.device.near_filling import checked_entries
 from calderon.products.near_filling import inside_runs
@@ -52,11 +52,12 @@ class WaveCheck(NamedTuple):
         largest, and weights say of how many rows the others are samples. devices: the first
         one computes entries, if one has kernels for all of them."""
         random, (count, size) = np.random.default_rng(0), operator.shape
-        most = min(rows_checked(operator.shape), limit or count)
+        known = rows_of_integrals(operator)
+        most = min(rows_checked(operator.shape), limit or count, len(known))
         extreme = np.zeros(0, np.int64)
-        if rtol < SMALL and most < count:
-            extreme = np.argsort(-errors_of_rows(terms, count), kind="stable")[: most // 2]
-        others = np.setdiff1d(np.arange(count), extreme)
+        if rtol < SMALL and most < len(known):
+            extreme = known[np.argsort(-errors_of_rows(terms, count)[known], kind="stable")[: most // 2]]
+        others = np.setdiff1d(known, extreme)
         rows = np.concatenate([extreme, random.choice(others, most - len(extreme), replace=False)])
         weights = np.repeat([1.0, len(others) / (most - len(extreme))], [len(extreme), most - len(extreme)])
         order = np.argsort(rows)
@@ -98,6 +99,16 @@ class WaveCheck(NamedTuple):
     def error(self, found: NDArray[Any]) -> float:
         """The larger relative error of products (rows, vectors) with random vectors, and with the plane wave."""
         return float(self.check.errors(found).max())
+
+
+def rows_of_integrals(operator: BoundaryOperator) -> Index:
+    """The rows of an expression in which an integral stands: of blocks some may be sparse, and exact in every product,
+    so that the products of these would hide the errors of the others."""
+    found = np.zeros(operator.shape[0], bool)
+    for term in terms_of(operator):
+        if any(True for _ in term.atom.integrals()):
+            found[term.top : term.top + term.shape[0]] = True
+    return np.flatnonzero(found)
 
 
 def errors_of_rows(terms: Sequence[tuple[Term, Any]], count: int) -> Array:

@@ -17,7 +17,7 @@ from calderon.mlfmm.medium import LEAVES, Medium, loosened
 from calderon.mlfmm.spectrum import Grid
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.boundary import in_transformed_form
-from calderon.operators.memory_estimate import preparation_bytes
+from calderon.operators.memory_estimate import given_bytes, preparation_bytes
 from calderon.operators.methods import Plan
 from calderon.operators.tree import Term, integrals_of, local_matrix, terms_key, terms_of
 from calderon.products.cost import BLOCKS, HALO, Cost, entry_flops, row_flops, touching_flops
@@ -233,10 +233,11 @@ def _plan(operator: BoundaryOperator, rtol: float, attempt: Attempt, media: dict
         sum(each.near + each.waves for each in parts)
         + max(each.passing for each in parts)
         + preparation_bytes(operator)
+        + given_bytes(operator)
     )
     times = WORK.tried[0 if attempt.real == np.float32 else 1 if rtol >= FINE else 2]
     setup = sum((each.near_cost + times * each.far_cost for each in parts), Cost(calls=times * WORK.calls))
-    product = sum((each.product for each in parts), Cost(calls=WORK.call))
+    product = sum((each.product for each in parts), Cost(nbytes=given_bytes(operator), calls=WORK.call))
     levels, half, full, low = max((each.levels for each in parts), default=(0, 0, 0, 0))
     text = f"{levels} levels" if levels else "all leaves are neighbours"
     text += f", degrees to {half} and {full}" if full else ""

@@ -1,7 +1,7 @@
 """Boundary operators as lazy values, and their algebra."""
 
-from calderon.operators.algebra import BoundaryOperator, transformed
-from calderon.operators.blocks import BlockOperator, blocks
+from calderon.operators.algebra import BoundaryOperator
+from calderon.operators.blocks import BlockOperator, blocks, transformed
 from calderon.operators.boundary import (
     adjoint_double_layer,
     double_layer,
@@ -12,10 +12,12 @@ from calderon.operators.boundary import (
 )
 from calderon.operators.electromagnetic import electric_field, magnetic_field
 from calderon.operators.layered import layered_electric_field
+from calderon.operators.sparse_factors import VolumeSpace
 
 __all__ = [
     "BlockOperator",
     "BoundaryOperator",
+    "VolumeSpace",
     "adjoint_double_layer",
     "blocks",
     "double_layer",

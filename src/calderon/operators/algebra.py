@@ -13,13 +13,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.galerkin.limits import checked_range
 from calderon.operators.lazy_operator import LazyOperator, checked_factor, checked_operator, spaces_of, with_spaces
 from calderon.operators.products import Products, SandwichProduct
 from calderon.operators.sparse_factors import (
     SLICE,
     SparseFactors,
-    Unknowns,
+    add_sparse,
     add_transformed,
     agree,
     boxes_of,
@@ -28,6 +27,8 @@ from calderon.operators.sparse_factors import (
     common_space,
     matrices_of,
     pairing,
+    sparse_bytes,
+    unknowns_of,
 )
 from calderon.operators.tree import (
     Index,
@@ -52,21 +53,25 @@ class BoundaryOperator(LazyOperator):
     """A bilinear form <phi_i, A psi_j> of trial functions psi and test functions phi; matrix (test, trial).
 
     Algebra: sums, products with numbers, `A @ B` = A M^-1 B with the mass matrix between the test space of B and the
-    trial space of A, `S @ A` and `A @ S` with sparse matrices S of SciPy, `.T` and `.H`. trial and test are spaces of
-    scalars (Space), of tangential fields (VectorSpace), or unknowns that are combinations of functions (Unknowns).
+    trial space of A, `S @ A`, `A @ S`, `A + S` and `S - A` with sparse matrices S of SciPy, `.T` and `.H`. trial and
+    test are spaces of scalars (Space), of tangential fields (VectorSpace), of finite elements (VolumeSpace), or
+    unknowns that are combinations of functions (Unknowns).
     """
 
     __array_ufunc__ = None  # NumPy's arrays leave products with them to the operator
 
-    def __add__(self, other: "BoundaryOperator") -> "BoundaryOperator":
+    def __add__(self, other: Any) -> "BoundaryOperator":
         return Sum.of([(1.0, self), (1.0, other)])
 
     def __radd__(self, other: Any) -> "BoundaryOperator":
         """Only the number 0, from which sum() starts, is added from the left."""
         return self if isinstance(other, Number) and not other else self + other
 
-    def __sub__(self, other: "BoundaryOperator") -> "BoundaryOperator":
+    def __sub__(self, other: Any) -> "BoundaryOperator":
         return Sum.of([(1.0, self), (-1.0, other)])
+
+    def __rsub__(self, other: Any) -> "BoundaryOperator":
+        return -self + other
 
     def __mul__(self, factor: complex) -> "BoundaryOperator":
         return Sum.of([(checked_factor(factor), self)])
@@ -81,20 +86,28 @@ class BoundaryOperator(LazyOperator):
 
     def __matmul__(self, other: Any) -> "BoundaryOperator":
         if sp.issparse(other):
-            return transformed(self, right=other)
+            return self.with_factors(right=other)
         return Product(self, checked_operator(other, COMPOSES, MULTIPLIES))
 
     def __rmatmul__(self, other: Any) -> "BoundaryOperator":
         """S @ A with a sparse matrix; arrays and SciPy's operators, which multiply numbers, are refused."""
         if sp.issparse(other):
-            return transformed(self, left=other.T)
+            return self.with_factors(left=other.T)
         return Product(checked_operator(other, COMPOSES, MULTIPLIES), self)
+
+    def with_factors(self, left: Any = None, right: Any = None) -> "BoundaryOperator":
+        """L^T A R with sparse matrices of SciPy, None for the identity; see `transformed`."""
+        rows, columns = self.shape
+        return self.between(
+            checked_side("left", left, rows, f"rows of A = {self!r}"),
+            checked_side("right", right, columns, f"columns of A = {self!r}"),
+        )
 
     def between(self, left: SparseFactors | None, right: SparseFactors | None) -> "BoundaryOperator":
         """L^T A R with sparse matrices; see `transformed`."""
         if left is None and right is None:
             return self
-        spaces = _unknowns(self.trial, right), _unknowns(self.test, left)
+        spaces = unknowns_of(self.trial, right), unknowns_of(self.test, left)
         if all(term.atom.is_local for term in self.terms()):
             return SparseOperator("a sparse operator", local_matrix(self), self.trial, self.test).between(left, right)
         return TransformedOperator(self, left, right, spaces)
@@ -138,12 +151,15 @@ class Sum(Expression):
     parts: tuple[tuple[complex, BoundaryOperator], ...]
 
     @staticmethod
-    def of(parts: list[tuple[complex, BoundaryOperator]]) -> "Sum":
-        """Flattened; ValueError when the spaces differ. Dual tests stand for the functions whose numbers they have."""
+    def of(parts: list[tuple[complex, Any]]) -> "Sum":
+        """Flattened; ValueError when the spaces differ. Dual tests stand for the functions whose numbers they have,
+        sparse matrices of SciPy for operators between the spaces of the first part."""
         flat: list[tuple[complex, BoundaryOperator]] = []
         for factor, part in parts:
-            advice = "a number c stands for c * identity(space)"
-            checked_operator(part, "only boundary operators can be added to one", advice)
+            if sp.issparse(part) and flat:
+                part = SparseOperator.given(part, flat[0][1].trial, flat[0][1].test)
+            advice = "a number c stands for c * identity(space), and blocks([[X]]) for an array X"
+            checked_operator(part, "only boundary operators and sparse matrices can be added to one", advice)
             summands = part.parts if isinstance(part, Sum) else ((1.0, part),)
             flat += [(checked_factor(factor * each), operator) for each, operator in summands]
         first = flat[0][1]
@@ -246,10 +262,10 @@ class Product(Expression):
 class TransformedOperator(Expression):
     """sum_d factors[d] L_d^T A R_d with sparse matrices around an expression A.
 
-    inner: A. left, right: the L_d (rows of A, rows) and the R_d (columns of A, columns); None is the identity, for a
-    single d. functions: the trial and the test space. name: what the operator is, "" where the matrices were given.
-    by_rows: a dense matrix is made with some rows of A at a time, as the functions of A are finer than those of the
-    result; else A is computed whole before it is multiplied, symmetric matrices by half.
+    inner: A. left, right: the L_d (rows of A, rows), R_d (columns of A, columns); None is the identity. functions:
+    the trial and the test space. name: what the operator is, "" where the matrices were given. by_rows: a dense matrix
+    is made with some rows of A at a time, as the functions of A are finer than those of the result; else A is computed
+    whole before it is multiplied, symmetric matrices by half.
     """
 
     inner: BoundaryOperator
@@ -295,6 +311,11 @@ class TransformedOperator(Expression):
         if self.by_rows:
             return max(SLICE, 16 * math.prod(self.shape) // 20)
         return (16 if self.inner.is_complex else 8) * math.prod(self.inner.shape) + super().held_bytes
+
+    @property
+    def given_bytes(self) -> int:
+        sides = (side.given_bytes for side in (self.left, self.right) if side is not None)
+        return super().given_bytes + sum(sides)
 
     @cached_property
     def scales(self) -> NDArray[Any] | None:
@@ -366,27 +387,6 @@ class TransformedOperator(Expression):
         return replace(self, left=left, right=right, factors=tuple(factors))
 
 
-def transformed(operator: BoundaryOperator, left: Any = None, right: Any = None) -> BoundaryOperator:
-    """L^T A R with sparse matrices around any operator A: sums, blocks, compositions, those of several meshes.
-
-    left: L, (rows of A, rows of the result); right: R, (columns of A, columns of the result); None is the identity.
-    Sparse matrices of SciPy, or arrays of two dimensions, real or complex; nothing is conjugated. `S @ A` is
-    transformed(A, left=S.T), `A @ S` transformed(A, right=S). The unknowns of the result are coefficients of
-    combinations of functions, which can be added to any others that are as many. By every method: fast ones multiply
-    with A between the matrices, whose terms of one wavenumber share an octree; a dense matrix computes A first.
-
-    Raises ValueError for matrices of other heights or with entries that are not finite, TypeError for what is neither
-    an operator nor a matrix.
-    """
-    checked_operator(operator, "sparse factors stand around operators that are not assembled", MULTIPLIES)
-    rows, columns = operator.shape
-    sides = (
-        checked_side("left", left, rows, f"rows of A = {operator!r}"),
-        checked_side("right", right, columns, f"columns of A = {operator!r}"),
-    )
-    return operator.between(*sides)
-
-
 @dataclass(frozen=True, eq=False)
 class SparseOperator(BoundaryOperator):
     """A local form (identity, Laplace-Beltrami), or a matrix that was given, by its sparse matrix.
@@ -403,6 +403,17 @@ class SparseOperator(BoundaryOperator):
     is_leaf: ClassVar[bool] = True
     is_local: ClassVar[bool] = True
 
+    @classmethod
+    def given(cls, matrix: Any, trial: Any, test: Any, what: str = "a sum") -> "SparseOperator":
+        """A copy of a sparse matrix, or array, as an operator between spaces; ValueError where it does not fit."""
+        checked = checked_factors(matrix, what)
+        if checked.shape != (test.dimension, trial.dimension):
+            raise ValueError(
+                f"{what}: the sparse matrix is {checked.shape[0]} x {checked.shape[1]}, and {test.dimension} x "
+                f"{trial.dimension} are needed, from {trial.name} to {test.name}"
+            )
+        return cls("sparse matrix", checked, trial, test, str(SparseFactors.of(checked).key))
+
     def __repr__(self) -> str:
         return f"{self.name}, {self.trial.name} to {self.test.name}, {self.shape[0]} x {self.shape[1]}"
 
@@ -414,6 +425,10 @@ class SparseOperator(BoundaryOperator):
     def is_complex(self) -> bool:
         return self.matrix.dtype.kind == "c"
 
+    @property
+    def given_bytes(self) -> int:
+        return sparse_bytes(self.matrix)
+
     def value(self, products: Products) -> Any:
         return self.matrix
 
@@ -421,30 +436,15 @@ class SparseOperator(BoundaryOperator):
         one, other = (matrices_of(side, size)[0] for side, size in zip((left, right), self.shape, strict=True))
         matrix = checked_factors((one.T @ self.matrix @ other).tocsr(), f"sparse factors around {self.name}")
         name = self.name if self.digest else f"sparse factors around {self.name}"
-        spaces = _unknowns(self.trial, right), _unknowns(self.test, left)
+        spaces = unknowns_of(self.trial, right), unknowns_of(self.test, left)
         return SparseOperator(name, matrix, *spaces, str(SparseFactors.of(matrix).key))
 
     def add_to(
-        self,
-        place: Any,
-        factor: complex,
-        rows: Index | None,
-        columns: Index | None,
-        transposed: bool = False,
-        conjugated: bool = False,
-    ) -> None:
+        self, place: Any, factor: complex, rows: Index | None, columns: Index | None,
+        transposed: bool = False, conjugated: bool = False,
+    ) -> None:  # fmt: skip
         """place += factor * matrix[rows][:, columns], or the same of the transposed or conjugated matrix."""
         matrix = self.matrix.T.tocsr() if transposed else self.matrix
         matrix = matrix.conj() if conjugated else matrix
         matrix = matrix if rows is None else matrix[rows]
-        block = (matrix if columns is None else matrix[:, columns]).tocoo()
-        block.sum_duplicates()
-        value = factor * block.data if place.dtype.kind == "c" else complex(factor).real * block.data
-        if largest := float(np.abs(value).max(initial=0.0)):
-            checked_range(place.dtype, largest, largest, f"the {self.name}")
-        place.add_entries(value, *block.coords)
-
-
-def _unknowns(space: Any, side: SparseFactors | None) -> Any:
-    """The unknowns that a matrix next to an operator leaves; its own functions without any."""
-    return space if side is None else Unknowns(side.shape[1], space, side)
+        add_sparse(place, matrix if columns is None else matrix[:, columns], factor, self.name)

@@ -80,6 +80,12 @@ class LazyOperator(ABC):
         """Bytes of the entries that an atom holds next to its place while it is added to a dense matrix."""
         return max((term.atom.held_bytes for part in self.expressions for term in part.terms()), default=0)
 
+    @property
+    def given_bytes(self) -> int:
+        """Bytes of the sparse matrices and arrays that an atom is made of, and that its products keep."""
+        atoms = {term.atom.key: term.atom for part in self.expressions for term in part.terms()}
+        return sum(atom.given_bytes for atom in atoms.values())
+
     def joined(self, factor: complex, other: Any, other_factor: complex) -> Any:
         """One atom with the matrix factor * this + other_factor * other, or None where there is none."""
         return None

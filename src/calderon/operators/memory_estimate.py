@@ -22,6 +22,12 @@ def held_bytes(operator: BoundaryOperator) -> int:
     return max((term.atom.held_bytes for term in terms_of(operator)), default=0)
 
 
+def given_bytes(operator: BoundaryOperator) -> int:
+    """Bytes of the sparse matrices and arrays in an expression, each once, which products by every method keep."""
+    atoms = {term.atom.key: term.atom for term in terms_of(operator)}
+    return sum(atom.given_bytes for atom in atoms.values())
+
+
 def _bytes_of(leaf: Any) -> int:
     """Bytes of tables and lists of pairs of one integral operator, an upper bound by measurement.
 

@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.galerkin.limits import checked_range
 from calderon.mesh.locality import locality_order
 from calderon.spaces import NodalVectorSpace, Space
 from calderon.validation import describe
@@ -59,6 +60,11 @@ class SparseFactors:
         """The text by which files tell given matrices from others; those of spaces are known by their spaces."""
         return self.key if isinstance(self.key, str) else f"{self.shape}"
 
+    @property
+    def given_bytes(self) -> int:
+        """Bytes of matrices that were given; those of spaces are built when they are used."""
+        return sum(map(sparse_bytes, self.build())) if isinstance(self.key, str) else 0
+
     def after(self, inner: "SparseFactors | None") -> "SparseFactors":
         """The products of the inner matrices with these, where A has factors already."""
         if inner is None:
@@ -83,6 +89,11 @@ class SparseFactors:
         numbers = np.arange(count)
         is_diagonal = matrix.shape == (count, count) and np.array_equal(matrix.indices, numbers)
         return matrix.data if not more and is_diagonal and np.array_equal(matrix.indptr[:-1], numbers) else None
+
+
+def sparse_bytes(matrix: sp.csr_array) -> int:
+    """Bytes of the entries of a sparse matrix and of their places."""
+    return int(matrix.data.nbytes + matrix.indices.nbytes + matrix.indptr.nbytes)
 
 
 def checked_factors(given: Any, what: str) -> sp.csr_array:
@@ -165,6 +176,45 @@ class Unknowns:
         return boxes
 
 
+@dataclass(frozen=True, eq=False)
+class VolumeSpace:
+    """Functions in a volume, which no surface has: the finite elements of a row or column of blocks.
+
+    name: such as "P2 in tetrahedra". dimension: their number. mesh: any mesh of the volume. mass: (dimension,
+    dimension) sparse matrix of their products, which A @ B inverts between operators of the volume; None where it is
+    not known.
+
+    Raises TypeError and ValueError for a mass matrix of another size, or that is no sparse matrix of finite numbers.
+    """
+
+    name: str
+    dimension: int
+    mesh: Any = None
+    mass: Any = None
+
+    def __post_init__(self) -> None:
+        if self.dimension < 1:
+            raise ValueError(f"a space of the volume has at least one function, got dimension={self.dimension}")
+        if self.mass is None:
+            return
+        matrix = checked_factors(self.mass, f"the mass matrix of {self.name}")
+        if matrix.shape != (self.dimension, self.dimension):
+            raise ValueError(
+                f"the mass matrix of {self.name} is {matrix.shape[0]} x {matrix.shape[1]}, and has a row and a column "
+                f"for each of {self.dimension} functions"
+            )
+        object.__setattr__(self, "mass", matrix)
+
+    def mass_matrix(self, test: Any = None) -> sp.csr_array:
+        """(dimension, dimension) sparse matrix of the products of the functions; ValueError with those of another
+        space, and where it is not known."""
+        if self.mass is None or test not in (None, self):
+            other = "" if test in (None, self) else f" with those of {test.name}"
+            raise ValueError(f"the products of the functions of {self.name}{other} are not known: give mass= to the "
+                             "space, or multiply the assembled operators")  # fmt: skip
+        return self.mass
+
+
 def pairing(trial: Any, test: Any) -> sp.csr_array:
     """(test.dimension, trial.dimension) the products of the functions of two spaces, which may be combinations;
     ValueError for unknowns that have no functions."""
@@ -181,6 +231,11 @@ def pairing(trial: Any, test: Any) -> sp.csr_array:
         matrices.append(side.factors.build()[0] if combined else sp.eye_array(side.dimension, format="csr"))
         spaces.append(side.space if combined else side)
     return (matrices[1].T @ spaces[0].mass_matrix(spaces[1]) @ matrices[0]).tocsr()
+
+
+def unknowns_of(space: Any, side: SparseFactors | None) -> Any:
+    """The unknowns that a matrix next to an operator leaves; its own functions without any."""
+    return space if side is None else Unknowns(side.shape[1], space, side)
 
 
 def agree(one: Any, other: Any) -> bool:
@@ -209,6 +264,16 @@ def boxes_of(space: Any) -> NDArray[np.float64]:
     if hasattr(space, "spaces"):
         return np.concatenate([boxes_of(each) for each in space.spaces])
     return np.asarray(space.boxes) if has_places(space) else np.zeros((space.dimension, 2, 3))
+
+
+def add_sparse(place: Any, matrix: sp.csr_array, factor: complex, name: str) -> None:
+    """place += factor * matrix, called `name`; ValueError for entries beyond the range of the place's type."""
+    block = matrix.tocoo()
+    block.sum_duplicates()
+    value = factor * block.data if place.dtype.kind == "c" else complex(factor).real * block.data
+    if largest := float(np.abs(value).max(initial=0.0)):
+        checked_range(place.dtype, largest, largest, f"the {name}")
+    place.add_entries(value, *block.coords)
 
 
 def add_transformed(

@@ -22,7 +22,7 @@ from calderon.operators import (
     identity,
     single_layer,
 )
-from calderon.operators.algebra import transformed
+from calderon.operators.blocks import transformed
 from calderon.potentials import Potential, single_layer_potential
 from calderon.spaces import Function
 

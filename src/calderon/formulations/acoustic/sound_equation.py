@@ -41,7 +41,7 @@ from calderon.operators import (
     identity,
     single_layer,
 )
-from calderon.operators.algebra import transformed
+from calderon.operators.blocks import transformed
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import Function, Space
 from calderon.spaces.lagrange import discontinuous
