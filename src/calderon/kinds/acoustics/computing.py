@@ -139,8 +139,7 @@ def _step(
 ) -> Step:
     """Fields and powers of a solution. shown: whether those in the plane and in all directions are among them."""
     output, outside = case.output, solution.side == "exterior"
-    lossless = outside and np.imag(solution.wavenumber) == 0
-    alone = lossless and solution.sources is None
+    lossless = np.imag(solution.wavenumber) == 0
     far = directed = pattern = plane = None
     with stages.stage("fields", name):
         points = np.array(output.points).reshape(-1, 3)
@@ -148,7 +147,7 @@ def _step(
         if output.directivity is not None:
             far = np.asarray(solution.far_field(output.directivity.directions))
             directed = decibels_of_power(solution.directivity(output.directivity.directions))
-        if shown and lossless:
+        if shown and outside and lossless:
             rows = pattern_rows([solution.surface], solution.wavenumber)  # type: ignore[list-item]
             shape = (rows, 2 * (rows - 1))
             pattern = level_values(solution.directivity, shape).reshape(shape)
@@ -157,8 +156,9 @@ def _step(
         near = {place: solution.samples(each) for place, each in places.items()}
     moves = solution.moving is not None
     gives = moves or solution.released is not None
-    # the far field is smooth over frequency, and exact to second order; sources and losses leave the surface alone
-    power = (solution.radiated_power + solution.absorbed_power()) if alone else solution.sound_power
+    # where power goes is smooth over frequency, and exact to second order; sources and losses leave the surface alone
+    away = solution.radiated_power if outside and lossless else 0.0
+    power = solution.absorbed_power() + away if lossless and solution.sources is None else solution.sound_power
     efficiency = solution.radiation_efficiency if moves and outside else None
     return Step(
         solution.frequency, name, solution.fluid.impedance, solution.surface, solution.info,
@@ -173,10 +173,7 @@ def _power_error(solution: AcousticSolution) -> float | None:
     absorb, relative; None where they differ by other things."""
     if solution.sources is not None or np.imag(solution.wavenumber) != 0:
         return None
-    if solution.side == "exterior":
-        return solution.power_error
-    absorbed = solution.absorbed_power()
-    return abs(solution.complex_power.real / absorbed - 1) if absorbed > 0 else None
+    return solution.power_error if solution.side == "exterior" or solution.absorbed_power() > 0 else None
 
 
 def _parts(solution: AcousticSolution) -> Iterator[Part]:

@@ -29,8 +29,8 @@ from calderon.view import Described, Scene, Viewable
 from calderon.waves import Multipole, PlaneWave, PointSource, Superposition, Wave
 
 REACTIVE = 1e-2
-"""Real over imaginary part of the power at the surface below which the far field gives the power: errors of the surface
-integral, which are some 1e-3 of its size, would be a tenth of it."""
+"""Real over imaginary part of the power at the surface below which far field and absorption give the power: errors of
+the surface integral, which are some 1e-3 of its size, would be a tenth of it."""
 CANCELS = 1e-2
 """Net flow through walls, over that in and out, below which it may be what facets leave over: with ten edges about a
 body the angle between them is 0.6, and a facet's area less than that of the body by up to a hundredth."""
@@ -178,24 +178,25 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
 
     @cached_property
     def sound_power(self) -> float:
-        """The time-averaged power in W that moving walls, and those where the pressure is given, give to the fluid.
+        """The time-averaged power in W that moving walls, and those where the pressure is given, give to the fluid: the
+        real part of `complex_power`, an integral over these walls, in a room as outside.
 
-        Without other sources and loss all of it is absorbed in a room, and that is the power. Outside it is what is
-        absorbed and that of the far field, where the real part of `complex_power` is below a hundredth of its imaginary
-        part: bodies much smaller than the wavelength. AccuracyWarning where that is of the little flow that velocities
-        of both signs leave over.
+        Where that is below a hundredth of the imaginary part, as for bodies much smaller than the wavelength, or has
+        not the sign of what a room absorbs, where that is next to nothing, the power without other sources and loss is
+        what is absorbed, outside with that of the far field. AccuracyWarning where that is of the little flow that
+        velocities of both signs leave over. `power_error` compares the integral with what becomes of the power.
         """
-        if self._is_balanced and self.side == "interior":
-            return self.absorbed_power()
-        if self._is_reactive:
-            return self.absorbed_power() + self._radiated_alone
-        return self.complex_power.real
+        if not self._is_reactive:
+            return self.complex_power.real
+        away = self._radiated_alone if self.side == "exterior" else 0.0
+        return self.absorbed_power() + away
 
     @property
     def _is_reactive(self) -> bool:
-        """Whether the power at a surface is too small a part of what goes back and forth, and the far field has it."""
+        """Whether the power at walls is too small a part of what goes back and forth, and where it goes tells it."""
         found = self.complex_power
-        return self._radiates_alone and abs(found.real) < REACTIVE * abs(found.imag)
+        lost = self.side == "interior" and self._is_balanced and found.real * self.absorbed_power() <= 0
+        return lost or (self._is_balanced and abs(found.real) < REACTIVE * abs(found.imag))
 
     @property
     def _radiated_alone(self) -> float:
@@ -228,9 +229,11 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
     @property
     def power_error(self) -> float:
         """The difference of the power by the surface, less what walls absorb, and that by the far field, over the
-        latter: an estimate of the error of both."""
-        surface = self.complex_power.real - self.absorbed_power()
-        return abs(surface - self.radiated_power) / max(self.radiated_power, np.finfo(float).tiny)
+        latter; in a room that of the power that walls give and that they absorb, over the latter: an estimate of the
+        error of both, without other sources and loss."""
+        absorbed, given = self.absorbed_power(), self.complex_power.real
+        given, taken = (given, absorbed) if self.side == "interior" else (given - absorbed, self.radiated_power)
+        return abs(given - taken) / max(taken, np.finfo(float).tiny)
 
     def absorbed_power(self, tags: Tags = None) -> float:
         """The time-averaged power in W that walls with an impedance absorb, 1/2 int |p|^2 Re(1/Z), all or those with
@@ -267,6 +270,8 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
         }
         if self._radiates_alone:
             found |= {"radiated_power": (self.radiated_power, "W"), "power_error": (self.power_error, "1")}
+        elif self._is_balanced and self.yielding is not None:
+            found |= {"power_error": (self.power_error, "1")}
         return tuple(
             Quantity(name, np.asarray(value), unit, name.replace("_", " ")) for name, (value, unit) in found.items()
         )
@@ -375,16 +380,14 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
             lines.append(f"condition number of the equation {self.info.condition:.1e}, large near resonances")
         if self.moving is not None or self.released is not None:
             lines.append(f"sound power {self.sound_power:.4g} W, {self.sound_power_level:.1f} dB re 1 pW")
-            if self._is_reactive:
+            if self._is_reactive and self.complex_power.imag:
                 part = abs(self.complex_power.real / self.complex_power.imag)
-                lines.append(
-                    f"by far field and absorption: at the surface it is {part:.1e} of what goes back and forth"
-                )
+                by = "far field and absorption" if self.side == "exterior" else "absorption"
+                lines.append(f"by {by}: at the surface it is {part:.1e} of what goes back and forth")
             elif self._radiates_alone:
                 lines.append(f"powers by surface and by far field differ by {self.power_error:.1e}")
-            elif self._is_balanced and self.sound_power > 0:
-                difference = abs(self.complex_power.real / self.sound_power - 1)
-                lines.append(f"powers that walls give and that they absorb differ by {difference:.1e}")
+            elif self._is_balanced:
+                lines.append(f"powers that walls give and that they absorb differ by {self.power_error:.1e}")
         return "\n".join(lines)
 
 
