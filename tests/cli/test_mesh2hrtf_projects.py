@@ -197,6 +197,50 @@ def test_a_plan_and_a_mesh_of_quadrilaterals(project, head, tmp_path):
     assert len(found.boundary[0].triangles) == 2
 
 
+@pytest.mark.parametrize("kind, parity", [(1, "even"), (4, "odd")])
+def test_half_of_a_symmetric_project_is_the_whole(project, tmp_path, kind, parity):
+    """The part on one side of z = 0, with SYMMETRY, against the mirrored mesh with both sources; two such sources have
+    one matrix."""
+    half = cal.mesh.hemisphere(0.0875, 0.05)
+    count = half.number_of_triangles
+    place = "POINT SOURCES\n0 0.0 0.2 0.15 1.0 -1 0.5 -1\n##"
+    path = project("ELEM 0 TO 20 VELO 0.1 -1 0.0 -1\nELEM 30 TO 36 ADMI 0.5 -1 0.2 -1", place)
+    body = path.parents[2] / "ObjectMeshes" / "Reference"
+    rows = [f"{i} {x:.15g} {y:.15g} {z:.15g}" for i, (x, y, z) in enumerate(half.vertices.tolist())]
+    (body / "Nodes.txt").write_text("\n".join([str(len(rows)), *rows]) + "\n")
+    elements = [f"{i} {a} {b} {c} 0 0 0" for i, (a, b, c) in enumerate(half.triangles.tolist())]
+    (body / "Elements.txt").write_text("\n".join([str(count), *elements]) + "\n")
+    text = re.sub(r"\n2 \d+ \d+ 0 0 2 1 4 0", f"\n2 {count + 2} {len(rows) + 4} 0 1 2 1 4 0", path.read_text())
+    path.write_text(text.replace("# SYMMETRY\n# 0 0 0", f"SYMMETRY\n0 0 {kind}\n0.0 0.0 0.0"))
+    read = read_project(path)
+    assert read.mirrors == {"z": parity}
+    found = driven(read, 400.0)
+    part, sign = found.problem.solve(found.sources), 1.0 if parity == "even" else -1.0
+    velocity, admittance = np.zeros(2 * count), np.zeros(2 * count, complex)
+    velocity[:21], velocity[count : count + 21] = 0.1, sign * 0.1
+    for start in (0, count):
+        admittance[start + 30 : start + 37] = 0.5 + 0.2j
+    impedance = np.where(admittance == 0, np.inf, AIR.impedance / np.where(admittance == 0, 1, admittance))
+    k = found.problem.wavenumber
+    sources = cal.PointSource([0, 0.2, 0.15], k, 1 + 0.5j) + sign * cal.PointSource([0, 0.2, -0.15], k, 1 + 0.5j)
+    walls = [cal.Velocity(velocity), cal.Impedance(impedance)]
+    whole = found.problem.surface.whole  # the part, then its image
+    direct = cal.AcousticProblem(whole, frequency=400.0, fluid=AIR, conditions=walls).solve(sources)
+    points = np.concatenate([RING + [0, 0, 0.05], RING - [0, 0, 0.05]])
+    np.testing.assert_allclose(part.field(points), direct.field(points), rtol=1e-4, atol=1e-4)
+    other = driven(read, 400.0)
+    other.take_matrix(found)
+    assert other.problem.system is found.problem.system
+    for new, message in (("0 0 5", "a kind of plane is"), ("0 1 1", "and 2 are given"), ("0 0 0", "and 0 are given")):
+        path.write_text(path.read_text().replace(f"\n0 0 {kind}\n0.0", f"\n{new}\n0.0"))
+        with pytest.raises(ProjectError, match=message):
+            read_project(path)
+        path.write_text(path.read_text().replace(f"\n{new}\n0.0", f"\n0 0 {kind}\n0.0"))
+    path.write_text(path.read_text().replace("0.0 0.0 0.0\n##", "0.0 0.0 0.1\n##"))
+    with pytest.raises(ProjectError, match="this one is z = 0.1: move the mesh"):
+        read_project(path)
+
+
 @pytest.mark.parametrize(
     "old, new, message",
     [
@@ -212,8 +256,8 @@ def test_a_plan_and_a_mesh_of_quadrilaterals(project, head, tmp_path):
         ("ELEM 3 TO 3", "ELEM 3 TO " + "9" * 5000, "an element is a whole number from 0, got '9999"),
         ("ELEM 3 TO 3", "NODE 3 TO 3", "a condition is ELEM first TO last"),
         ("POST PROCESS", "CHIEF", "this card is not supported"),
-        ("# SYMMETRY", "SYMMETRY", "the card BOUNDARY is expected here; SYMMETRY is not supported"),
-        ("0 0 2 1 4 0", "0 1 2 1 4 0", "SYMMETRY planes are not supported"),
+        ("# SYMMETRY", "SYMMETRY", "the header promises 0 symmetry planes, which are under SYMMETRY"),
+        ("0 0 2 1 4 0", "0 1 2 1 4 0", "the header promises 1 symmetry planes"),
         ("../../ObjectMeshes/Reference/Nodes.txt", "../../../../../etc/passwd", "outside of the project"),
         ("../../ObjectMeshes/Reference/Nodes.txt", "/etc/passwd", "outside of the project"),
         ("Reference/Nodes.txt", "Missing/Nodes.txt", "no such file"),

@@ -39,6 +39,7 @@ UNITS: dict[str, dict[str, float]] = {
     "sound impedance": {"Pa s/m": 1.0, "kPa s/m": 1e3, "MPa s/m": 1e6, "rayl": 1.0},
     "flow resistivity": {"Pa s/m^2": 1.0, "kPa s/m^2": 1e3},
     "viscosity": {"Pa s": 1.0, "mPa s": 1e-3, "uPa s": 1e-6},
+    "kinematic viscosity": {"m^2/s": 1.0, "mm^2/s": 1e-6, "cSt": 1e-6},
     "angle": {"deg": math.pi / 180, "rad": 1.0},
     "field strength": {"V/m": 1.0, "kV/m": 1e3, "mV/m": 1e-3},
     "voltage": {"V": 1.0, "kV": 1e3, "mV": 1e-3},
@@ -157,6 +158,7 @@ Wavenumber = Annotated[float, Quantity("wavenumber")]
 WallVelocity = Annotated[float, Quantity("velocity", "any")]
 FlowResistivity = Annotated[float, Quantity("flow resistivity")]
 Viscosity = Annotated[float, Quantity("viscosity")]
+KinematicViscosity = Annotated[float, Quantity("kinematic viscosity")]
 Pressure = Annotated[float, Quantity("pressure", "nonzero")]
 Angle = Annotated[float, Quantity("angle", "any")]
 Potential = Annotated[float, Quantity("potential", "any")]

@@ -74,6 +74,8 @@ class Table(BaseModel):
                 raise ValueError("choose true or false, without quotation marks")
         elif any(isinstance(each, BeforeValidator | Quantity) for each in rules):
             pass  # quantities report their format themselves
+        elif any(isinstance(each, str) for kind in (field.annotation, *kinds) for each in typing.get_args(kind)):
+            pass  # what may be chosen is told with the choices
         elif any(isinstance(one, bool) for one in (value if isinstance(value, list) else [value])):
             raise ValueError("a boolean is not allowed here")
         return value

@@ -175,8 +175,8 @@ class MirroredSurface:
         if (asymmetry := functions.asymmetry(tested)) > SYMMETRIC:
             raise ValueError(
                 f"the sources are not as even or odd as mirrors={mirrors} say: their field differs from its images by "
-                f"{asymmetry:.2g} of its size; add the images of the sources, or solve on the whole, "
-                "mesh.mirrored(plane)"
+                f"{asymmetry:.2g} of its size; split them (decompose=True of AcousticProblem, decompose = true of a "
+                "case), add their images, or solve on the whole, mesh.mirrored(plane)"
             )
 
     def functions(self, space: Any) -> MirroredFunctions:

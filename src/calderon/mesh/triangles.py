@@ -1,5 +1,6 @@
 """Triangulated surfaces: the mesh of all boundary element spaces."""
 
+import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -135,7 +136,11 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
         numbers = {tag: self.names.get(tag) if isinstance(tag, str) else int(tag) for tag in wanted}
         unknown = [tag for tag, number in numbers.items() if number not in present]
         if unknown or not wanted:
-            raise MeshError(f"unknown tags {unknown}: this mesh has {present.tolist()} and the names {self.names}")
+            near = difflib.get_close_matches(str(unknown[0]), self.names, n=1) if unknown else []
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise MeshError(
+                f"unknown tags {unknown}: this mesh has {present.tolist()} and the names {self.names}{hint}"
+            )
         return np.unique(np.array(list(numbers.values()), dtype=np.int64))
 
     def restricted(self, tags: int | str | Iterable[int | str]) -> "TriangleMesh":

@@ -264,7 +264,7 @@ def test_mistakes_are_named(old, new, text):
     [
         ('velocity = "1 mm/s"', 'tag = "cone"\nvelocity = 1', r"line 10: surface.tag.*unknown tags"),
         ("[output]", "[[surface]]\nabsorption = 0.5\n[output]", r"line 11: surface.tag.*has a condition in"),
-        ('velocity = "1 mm/s"', "impedance = -400", "gives energy to the sound"),
+        ('velocity = "1 mm/s"', "velocity = 1\nimpedance = -400", "gives energy to the sound"),
         ("[output]", '[[source]]\nkind = "point-source"\nposition = [0, 0, 0]\n[output]', "source.position"),
         ('fluid = "air"', 'mirrors = { z = "even" }', "mesh.shape"),
     ],

@@ -1,4 +1,4 @@
-"""Panels of a case of sound: powers, levels, directivity, the surface, a plane, spectra, responses in time."""
+"""Panels of a case of sound: powers, directivity, the surface, a plane, responses in time."""
 
 from dataclasses import replace
 from functools import partial
@@ -11,7 +11,9 @@ import calderon.plots as plots
 from calderon.data import Axis, Quantity
 from calderon.data.labelled import stacked
 from calderon.formulations.scenes import pattern_layer
+from calderon.kinds.acoustics.band_panels import insertion_loss, levels, power_over_frequency, third_octaves
 from calderon.kinds.acoustics.results import SoundResults, Step
+from calderon.kinds.acoustics.room_panels import resonances, transmission_loss
 from calderon.report import Sheet, panel
 from calderon.report.formatting import (
     Column,
@@ -20,7 +22,6 @@ from calderon.report.formatting import (
     mesh_numbers,
     number,
     plane_equation,
-    vector_text,
 )
 from calderon.report.panels import second_mesh, unknowns
 from calderon.report.scenes import evenly, facing, grid, opening, thinned_steps
@@ -28,6 +29,9 @@ from calderon.view import Field, Scene, Steps
 
 CURVES = 5
 """Solved frequencies that have curves in one picture, evenly over the band."""
+
+MOST_ROWS = 40
+"""Rows of a table by frequency; files have all."""
 
 DEPTH = 60.0
 """Decibels below the largest that a picture of levels shows at most."""
@@ -55,67 +59,13 @@ def powers(results: SoundResults, sheet: Sheet) -> None:
             sheet.headline("radiation efficiency", number(loudest.efficiency))
     errors = [step.power_error for step in results.steps if step.power_error is not None]
     if errors:
-        given = "given and absorbed" if results.problem.side == "interior" else "by surface and by far field"
+        inside = results.file.case.acoustics.side == "interior"
+        given = "given and absorbed" if inside else "by surface and by far field"
         name = f"error estimate: powers {given} differ by"
         sheet.headline(name, f"{100 * max(errors):.2g}", "%")
     if any(step.absorbed for step in results.steps):
         most = max(results.steps, key=lambda step: step.absorbed)
         sheet.headline(f"power that walls absorb{_at(results, most)}", number(most.absorbed), "W")
-
-
-@panel("file.case.output.points")
-def levels(results: SoundResults, sheet: Sheet) -> None:
-    """Levels at points: the largest, a table, a file, and spectra with the solved frequencies."""
-    every = results.levels(results.pressures)
-    names = [f"{n}: {vector_text(each)} m" for n, each in enumerate(results.file.case.output.points, 1)]
-    for n, name in enumerate(names[:2]):
-        loudest = int(every[:, n].argmax())
-        at = f" at {frequency_text(results.frequencies[loudest])}" if results.is_sweep else ""
-        sheet.headline(f"level at point {name}{at}", decibels(every[loudest, n]), results.level_unit)
-    sheet.numbers["levels_dB"] = every.tolist()
-    columns: list[Column] = [("frequency_Hz", results.frequencies)]
-    for n in range(len(names)):
-        value = results.pressures[:, n]
-        columns += [
-            (f"level_{n + 1}_dB", every[:, n]), (f"pressure_{n + 1}_real_Pa", value.real),
-            (f"pressure_{n + 1}_imag_Pa", value.imag),
-        ]  # fmt: skip
-    sheet.columns("levels.csv", columns)
-    if not results.is_sweep:
-        rows = [[name, decibels(every[0, n]), number(abs(results.pressures[0, n]))] for n, name in enumerate(names)]
-        sheet.table("Points", ["", f"level ({results.level_unit})", "peak pressure (Pa)"], rows)
-        return
-    (factor, axis), solved = results.frequency_axis, {}
-    if results.band_error is not None:
-        hertz = np.array([step.frequency for step in results.steps]) / factor
-        values = results.levels(np.array([step.pressures[0] for step in results.steps]))
-        solved = {"solved": (hertz, values)}
-    curves = {name: every[:, n] for n, name in enumerate(names[:8])}
-    caption = f"Sound pressure level at {'the point' if len(names) == 1 else 'points'} over frequency."
-    sheet.cartesian(
-        "levels.png", caption, results.frequencies / factor, curves, axis,
-        f"sound pressure level ({results.level_unit})", references=solved,
-    )  # fmt: skip
-
-
-@panel("is_sweep")
-def power_over_frequency(results: SoundResults, sheet: Sheet) -> None:
-    """The sound power level over frequency."""
-    if not len(results.powers):
-        return
-    factor, axis = results.frequency_axis
-    solved = {}
-    if results.band_error is not None:
-        hertz = np.array([step.frequency for step in results.steps]) / factor
-        values = np.array([10 * np.log10(max(step.power or 0.0, 1e-30) / 1e-12) for step in results.steps])
-        solved = {"solved": (hertz, values)}
-    caption = "Sound power level over frequency."
-    sheet.cartesian(
-        "power.png", caption, results.frequencies / factor, {"": results.power_levels}, axis,
-        "sound power level (dB re 1 pW)", references=solved,
-    )  # fmt: skip
-    columns = [("frequency_Hz", results.frequencies), ("sound_power_W", results.powers)]
-    sheet.columns("power.csv", [*columns, ("sound_power_level_dB", results.power_levels)])
 
 
 @panel("file.case.output.directivity")
@@ -129,6 +79,7 @@ def directivity(results: SoundResults, sheet: Sheet) -> None:
     degrees = float(np.degrees(requested.values[int(widest.directivity.argmax())]))
     at = f" at {widest.name}" if results.is_sweep else ""
     sheet.headline(f"directivity index at {degrees:.4g}°{at}", decibels(float(widest.directivity.max())), "dB")
+    _beamwidths(results, sheet, widest, at)
     tables = []
     for step in results.steps:
         assert step.far is not None and step.directivity is not None
@@ -162,6 +113,26 @@ def directivity(results: SoundResults, sheet: Sheet) -> None:
     )  # fmt: skip
 
 
+def _beamwidths(results: SoundResults, sheet: Sheet, widest: Step, at: str) -> None:
+    """The beamwidth of the step with the largest directivity index, and by frequency."""
+    requested = results.file.case.output.directivity
+    assert requested is not None
+    if widest.beam is not None:
+        sheet.headline(f"beamwidth{at}, down to \u2212{requested.drop:g} dB", _degrees(widest.beam[1]), "°")
+    rows = [
+        [step.name, decibels(float(step.directivity.max())), *map(_degrees, step.beam)]
+        for step in results.steps
+        if step.beam is not None and step.directivity is not None
+    ]
+    header = ["", "directivity index (dB)", "loudest direction (°)", f"beamwidth to \u2212{requested.drop:g} dB (°)"]
+    if len(rows) > 1:
+        sheet.table(f"Beams in the {requested.plane} plane", header, rows[:MOST_ROWS])
+
+
+def _degrees(angle: float) -> str:
+    return f"{np.degrees(angle):.3g}".replace("-", "\u2212")
+
+
 @panel("steps")
 def surface(results: SoundResults, sheet: Sheet) -> None:
     """The pressure on the surface: one file a solved frequency, pictures of the last one, and live views."""
@@ -172,7 +143,8 @@ def surface(results: SoundResults, sheet: Sheet) -> None:
     quantities = results.file.case.output.surface
     sheet.view(lambda: surface_scene(results), *(f"surface_{each}.png" for each in quantities))
     for each in quantities:
-        caption = f"{PARTS[each]} of the pressure on the surface{_at(results, last)}."
+        what = "the jump of the pressure across the sheet" if results.is_sheet else "the pressure on the surface"
+        caption = f"{PARTS[each]} of {what}{_at(results, last)}."
         sheet.picture(f"surface_{each}.png", caption, partial(_draw_surface, last, each))
     patterns = [step for step in results.steps if step.pattern is not None]
     if patterns:
@@ -209,12 +181,13 @@ def surface_scene(results: SoundResults) -> Scene:
         given = [None if step.plane is None else results.levels(_pressure(step.plane)).ravel() for step in kept]
         several = sum(each is not None for each in given) > 1
         drawn = Field("sound pressure level", "level", results.level_unit, given, level=True, short=several)
-        if results.problem.side == "interior":
+        if results.file.case.acoustics.side == "interior":
             layers = [replace(layers[0], open=opening(cut.points))]
         layers.append(grid(cut.points, [drawn], filled=True))
         eye = facing(opening(cut.points)[0])
     slider = Steps("frequency", [step.name for step in kept]) if len(kept) > 1 else None
-    where = "Pressure on the surface" + (", and level in the plane" if eye is not None else "")
+    where = "Jump of the pressure across the sheet" if results.is_sheet else "Pressure on the surface"
+    where += ", and level in the plane" if eye is not None else ""
     caption = f"{where}{' over frequency' if slider else _at(results, results.last)}. Drag to turn, point for values."
     return Scene(tuple(layers), steps=slider, eye=eye, caption=caption)
 
@@ -236,7 +209,8 @@ def plane(results: SoundResults, sheet: Sheet) -> None:
     name, unit = ("sound pressure level", results.level_unit) if is_level else ("p", "Pa")
     top = float(np.nanmax(values.real))
     limits = (max(float(np.nanmin(values.real)), top - DEPTH), top) if is_level else None
-    blank = "outside" if results.problem.side == "interior" else "inside"
+    inside = results.file.case.acoustics.side == "interior"
+    blank = "outside" if inside else "inside"
     words = {"level": "Sound pressure level", "abs": "Magnitude of the pressure", "phase": "Phase of the pressure"}
     what = words.get(
         requested.quantity, f"{'Real' if requested.quantity == 'real' else 'Imaginary'} part of the pressure"
@@ -287,14 +261,13 @@ def _write_by_frequency(results: SoundResults, name: str, path: Any) -> None:
 
 @panel("steps")
 def solution(results: SoundResults, sheet: Sheet) -> None:
-    """The solved frequencies, parts of the surface, the fluid, the mesh, and the equations."""
-    steps, last, fluid = results.steps, results.last, results.problem.fluid
+    """The solved frequencies and parts of the surface."""
+    steps, last = results.steps, results.last
     sheet.numbers["steps"] = [_entries(step) for step in steps]
     sheet.headline("elements per wavelength", f"{min(step.elements_per_wavelength for step in steps):.1f}")
     if results.band_error is not None:
         sheet.headline("solved frequencies", f"{len(steps)} of {len(results.frequencies)}")
         sheet.number("error_between_solved_frequencies", results.band_error)
-    sheet.number("mesh", mesh_numbers(results.mesh))
     rows = [
         [
             part.name,
@@ -306,6 +279,13 @@ def solution(results: SoundResults, sheet: Sheet) -> None:
     if any(each[1] or each[2] for each in rows):
         header = ["", "radiation impedance over ρc", "absorbed power (W)"]
         sheet.table(f"Parts of the surface{_at(results, last)}", header, rows)
+
+
+@panel("mesh")
+def fluid_and_mesh(results: SoundResults, sheet: Sheet) -> None:
+    """The fluid at the highest frequency, and the mesh."""
+    fluid = results.problem.fluid
+    sheet.number("mesh", mesh_numbers(results.mesh))
     block = "Fluid"
     sheet.fact(block, "density", fluid.density, "kg/m³", key="fluid.density_kg_per_m3")
     sheet.fact(block, "speed of sound", fluid.speed_of_sound, "m/s", key="fluid.speed_of_sound_m_per_s")
@@ -315,7 +295,8 @@ def solution(results: SoundResults, sheet: Sheet) -> None:
     sheet.fact(block, "triangles", results.mesh.number_of_triangles)
     sheet.fact(block, "area", float(results.mesh.area), "m²")
     sheet.fact(block, "mean edge length", float(results.mesh.mean_edge_length), "m")
-    sheet.fact(block, "wavelength", 2 * np.pi / abs(results.problem.wavenumber), "m")
+    name = f"wavelength at {frequency_text(float(results.frequencies.max()))}"
+    sheet.fact(block, name, 2 * np.pi / abs(results.problem.wavenumber), "m")
 
 
 def _complex_text(value: complex) -> str:
@@ -347,7 +328,7 @@ def _entries(step: Step) -> dict[str, Any]:
 
 
 PANELS = (
-    powers, levels, directivity, power_over_frequency, second_mesh, surface, plane, impulse, near_fields, unknowns,
-    solution,
+    insertion_loss, transmission_loss, levels, powers, directivity, third_octaves, resonances, power_over_frequency,
+    second_mesh, surface, plane, impulse, near_fields, unknowns, solution, fluid_and_mesh,
 )  # fmt: skip
 """In the order in which they appear."""

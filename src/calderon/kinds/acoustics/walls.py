@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-import numpy as np
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from calderon.case.faces import Tag
@@ -26,6 +25,7 @@ from calderon.case.quantities import (
 from calderon.case.reading import CaseFile
 from calderon.case.table import AT_MOST, Table, key
 from calderon.formulations import Impedance, SoundPressure, Velocity, ViscothermalWall
+from calderon.formulations.acoustic.fluid import BOUNDARY_LAYER
 from calderon.mesh import TriangleMesh
 
 ORIGIN = (0.0, 0.0, 0.0)
@@ -40,12 +40,12 @@ class Porous(Table):
 
 
 class Perforated(Table):
-    """surface.perforated: a panel with round holes in front of a cavity, by Maa's formulas."""
+    """surface.perforated: a panel with round holes, of a wall in front of a cavity, by Maa's formulas."""
 
     hole: Size = key("diameter of a hole", ...)
     thickness: Size = key("of the panel", ...)
     porosity: float = key("area of the holes over that of the panel", ..., gt=0, lt=1)
-    cavity: Size = key("depth behind the panel", ...)
+    cavity: Size | None = key("depth behind the panel; a sheet has none")
     viscosity: Viscosity = key("of the fluid; that of air at 20 degrees unless given", 1.81e-5)
 
 
@@ -58,8 +58,9 @@ class Wall(Table):
     and _im, units in brackets, and frequency where there are several, or a .vtu file with data "velocity". An impedance
     is the pressure over the velocity into the wall, [real, imaginary] or real; of the ways to give one, one may be
     chosen, and it may go with a velocity. impedance_file: a .csv file with the columns frequency, real and imaginary,
-    in Hz and Pa s/m. viscothermal: of air or water, where walls are narrow. A pressure stands alone, 0 is the surface
-    of water.
+    in Hz and Pa s/m. viscothermal: in narrow ducts, next to air, water, or a medium with its viscosity. A pressure
+    stands alone, 0 is the surface of water. With acoustics.side = "both" the part is one of a thin sheet, and its
+    impedance the difference of the pressures on both sides over the velocity through it.
     """
 
     SELECTORS: ClassVar = ("tag",)
@@ -109,6 +110,24 @@ class Wall(Table):
         """Whether it has a velocity."""
         return self.velocity is not None or self.velocity_file is not None
 
+    @property
+    def sounds(self) -> bool:
+        """Whether it moves, or has a pressure that is not 0."""
+        return self.moves or bool(self.pressure)
+
+    def require_side(self, side: str) -> None:
+        """ValueError for conditions that walls of a body, or sheets, do not have."""
+        alone = [name for name in self.given if not CONDITIONS[name].of_sheets]
+        if side == "both" and alone:
+            accepted = ", ".join(name for name, each in CONDITIONS.items() if each.of_sheets)
+            raise ValueError(f"surface.{alone[0]}: a sheet (side = 'both') has a transfer impedance, one of {accepted}")
+        if self.perforated is not None and (self.perforated.cavity is None) == (side != "both"):
+            raise ValueError(
+                "surface.perforated: a panel in a wall also needs cavity, the depth behind it"
+                if side != "both"
+                else "surface.perforated: a sheet has its fluid on both sides, leave cavity out"
+            )
+
 
 def _velocity(one: Wall, file: CaseFile[Any], mesh: TriangleMesh) -> Velocity:
     turn = exp(1j * (one.phase or 0.0))
@@ -155,18 +174,23 @@ Make = Callable[[Wall, CaseFile[Any], TriangleMesh], Any]
 
 def _boundary_layers(one: Wall, file: CaseFile[Any], mesh: TriangleMesh) -> ViscothermalWall:
     """ValueError for a fluid whose viscosity is not known."""
-    wall, frequency = ViscothermalWall(), max(file.case.acoustics.frequency)
-    wall.thickness(2 * np.pi * frequency, file.case.fluid_at(frequency))
-    return wall
+    name, fluid = file.case.acoustics.fluid, file.case.fluid_at(max(file.case.frequencies))
+    if missing := [each for each in BOUNDARY_LAYER if getattr(fluid, each) is None]:
+        raise ValueError(
+            f"boundary layers need {', '.join(missing)} of the fluid: give them in [media.{name}]; air at 20 degrees "
+            "has 1.5e-5 m^2/s, 1.4 and 0.71"
+        )
+    return ViscothermalWall()
 
 
 class Condition(NamedTuple):
     """A way to give a condition. kind: of which a surface has one; make: gives the condition of a [[surface]] of a
-    case on its mesh; optional: keys that go with it."""
+    case on its mesh; optional: keys that go with it; of_sheets: whether sheets have it."""
 
     kind: str
     make: Make
     optional: tuple[str, ...] = ()
+    of_sheets: bool = False
 
 
 def _of(key_: str, make: Callable[[Any], Any]) -> Make:
@@ -178,12 +202,14 @@ MOTION = ("velocity", "rotation", "centre", "phase")
 CONDITIONS = {
     "velocity": Condition("velocity", _velocity, MOTION),
     "velocity_file": Condition("velocity", _velocity_file, ("time_factor",)),
-    "impedance": Condition("impedance", _of("impedance", Impedance)),
-    "relative_impedance": Condition("impedance", _of("relative_impedance", Impedance.relative)),
+    "impedance": Condition("impedance", _of("impedance", Impedance), of_sheets=True),
+    "relative_impedance": Condition("impedance", _of("relative_impedance", Impedance.relative), of_sheets=True),
     "absorption": Condition("impedance", _of("absorption", Impedance.from_absorption)),
     "porous": Condition("impedance", _of("porous", lambda layer: Impedance.porous(**layer.model_dump()))),
-    "perforated": Condition("impedance", _of("perforated", lambda panel: Impedance.perforated(**panel.model_dump()))),
-    "impedance_file": Condition("impedance", _table),
+    "perforated": Condition(
+        "impedance", _of("perforated", lambda panel: Impedance.perforated(**panel.model_dump())), of_sheets=True
+    ),
+    "impedance_file": Condition("impedance", _table, of_sheets=True),
     "viscothermal": Condition("impedance", _boundary_layers),
     "pressure": Condition("pressure", _of("pressure", SoundPressure)),
 }

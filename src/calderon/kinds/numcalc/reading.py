@@ -1,10 +1,12 @@
 """The input of NumCalc, the solver of Mesh2HRTF: NC.inp, and the files of nodes and elements that it names.
 
 Header: title, frequencies as a curve over steps, sizes, fluid. NODES and ELEMENTS name files; elements have the
-property 0 on the body and 2 on evaluation grids. BOUNDARY has lines ELEM a TO b with VELO (m/s along the normal), PRES
-(Pa), ADMI (rho c / Z) or IMPE (Z / (rho c)); real and imaginary part each have the number of a curve over frequency, by
-which they are multiplied, or -1. PLANE WAVES and POINT SOURCES give amplitudes a of a exp(ik d x), a exp(ikr) / (4 pi
-r). W. Kreuzer et al., Eng. Anal. Bound. Elem. 161 (2024) 157.
+property 0 on the body and 2 on evaluation grids. SYMMETRY says in which planes the mesh is a part of the whole: a line
+with 0 (none), 1 or 3 (even), 2 or 4 (odd) for x, y and z, and one with their coordinates; sources have images. BOUNDARY
+has lines ELEM a TO b with VELO (m/s along the normal), PRES (Pa), ADMI (rho c / Z) or IMPE (Z / (rho c)); real and
+imaginary part each have the number of a curve over frequency, by which they are multiplied, or -1. PLANE WAVES and
+POINT SOURCES give amplitudes a of a exp(ik d x), a exp(ikr) / (4 pi r). W. Kreuzer et al., Eng. Anal. Bound. Elem. 161
+(2024) 157.
 
 A file need not be trusted: sizes are checked, numbers are finite, and files are read within the folder of the project
 only, two levels above NC.inp.
@@ -26,6 +28,8 @@ from calderon.validation import callers_level
 BODY, GRID = 0, 2
 """Properties of elements: of the surface, and of evaluation grids."""
 KINDS = ("VELO", "PRES", "ADMI", "IMPE")
+PARITIES = {1: "even", 2: "odd", 3: "even", 4: "odd"}
+"""Of sound in planes, by the numbers under SYMMETRY."""
 MOST_FREQUENCIES = 100_000
 SOURCE = re.compile(r"source_(\d{1,6})")
 """Folders of the sources of a project."""
@@ -75,7 +79,8 @@ class Project:
     """A project as NC.inp describes it; time factor exp(-i omega t), or exp(+i omega t) where `conjugate` is True.
 
     frequencies: (f,) in Hz. speed_of_sound, density: of the fluid. side: "exterior" or "interior". mesh: of the body,
-    with tags 0 and, where line b of BOUNDARY gives a pressure, b + 1.
+    with tags 0 and, where line b of BOUNDARY gives a pressure, b + 1. mirrors: planes in which it is a part of the
+    whole, as of `AcousticProblem`.
     """
 
     path: Path
@@ -90,6 +95,7 @@ class Project:
     sources: tuple[Source, ...]
     curves: dict[int, Curve]
     grids: tuple[Grid, ...]
+    mirrors: dict[str, str]
 
 
 class _Counts(NamedTuple):
@@ -97,6 +103,7 @@ class _Counts(NamedTuple):
 
     elements: int
     nodes: int
+    planes: int
     plane_waves: int
     point_sources: int
 
@@ -131,6 +138,7 @@ def read_project(path: Path) -> Project:
     card = lines.next("NODES")
     nodes, card = _files(lines, card, "NODES", path, root, counts.nodes)
     elements, card = _files(lines, card, "ELEMENTS", path, root, counts.elements)
+    mirrors, card = _symmetry(lines, card, counts.planes)
     mesh, numbers, grids = _geometry(path, nodes, elements)
     boundary, card = _boundary(lines, card, numbers)
     tags = np.zeros(mesh.number_of_triangles, np.int64)
@@ -162,6 +170,7 @@ def read_project(path: Path) -> Project:
         sources=sources,
         curves=curves,
         grids=grids,
+        mirrors=mirrors,
     )
 
 
@@ -190,12 +199,12 @@ def _main_parameters(lines: Lines) -> tuple[_Counts, str, tuple[float, float, bo
     """The counts, the side of the sound, and speed, density and whether the time factor is exp(+i omega t)."""
     first = lines.next("main parameters I")
     elements, nodes = first.whole(1, "the number of elements", 1), first.whole(2, "the number of nodes", 1)
-    if first.whole(4, "the number of symmetry planes"):
-        first.refuse("SYMMETRY planes are not supported: mirror the mesh, or use AcousticProblem(mirrors=...)")
+    planes = first.whole(4, "the number of symmetry planes")
     second = lines.next("main parameters II")
     counts = _Counts(
-        elements, nodes, second.whole(0, "the number of plane waves"), second.whole(1, "the number of point sources")
-    )
+        elements, nodes, planes, second.whole(0, "the number of plane waves"),
+        second.whole(1, "the number of point sources"),
+    )  # fmt: skip
     inside = second.whole(2, "the kind of problem, 0 outside, 1 inside,")
     if inside > 1:
         second.refuse("the kind of problem is 0 outside and 1 inside")
@@ -234,6 +243,31 @@ def _files(
     if total != count:
         card.refuse(f"the files have {total} lines, and the header promises {count}")
     return found, line
+
+
+def _symmetry(lines: Lines, card: Line, count: int) -> tuple[dict[str, str], Line]:
+    """The planes of the card SYMMETRY with their parities, and the next card. count: that the header promises."""
+    if (card.words[0] == "SYMMETRY") != (count > 0):
+        card.refuse(
+            f"the header promises {count} symmetry planes, which are under SYMMETRY, between ELEMENTS and BOUNDARY"
+        )
+    if not count:
+        return {}, card
+    kinds, places = lines.next("three numbers of planes"), lines.next("three coordinates of planes")
+    found = {}
+    for place, axis in enumerate("xyz"):
+        kind = kinds.whole(place, "a kind of plane")
+        if kind and kind not in PARITIES:
+            kinds.refuse("a kind of plane is 0 (none), 1 or 3 (even), 2 or 4 (odd)")
+        if kind and places.real(place, "a coordinate") != 0:
+            places.refuse(
+                f"mirrors go through the origin, and this one is {axis} = {places.words[place]}: move the mesh"
+            )
+        if kind:
+            found[axis] = PARITIES[kind]
+    if len(found) != count:
+        kinds.refuse(f"the header promises {count} symmetry planes, and {len(found)} are given")
+    return found, lines.next("BOUNDARY")
 
 
 def _geometry(
@@ -298,7 +332,7 @@ def _amplitude(line: Line, place: int) -> Amplitude:
 def _boundary(lines: Lines, card: Line, numbers: NDArray[np.int64]) -> tuple[tuple[Boundary, ...], Line]:
     """The lines of BOUNDARY, and the next card. numbers (n,): of the elements of triangles."""
     if card.words[0] != "BOUNDARY":
-        card.refuse("the card BOUNDARY is expected here; SYMMETRY is not supported")
+        card.refuse("the card BOUNDARY is expected here")
     found = list[Boundary]()
     while (line := lines.next("RETU, the end of BOUNDARY")).words[0] != "RETU":
         if line.words[0] != "ELEM" or line.words[2:3] != ("TO",) or len(line.words) < 6:

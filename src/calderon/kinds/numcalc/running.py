@@ -43,12 +43,26 @@ PRESSURES = FileKind(
 class Driven:
     """A project at one frequency in Hz: its problem and its sources, for exp(-i omega t).
 
-    flow: int v dA in m^3/s of walls that move, out of the body.
+    flow: int v dA in m^3/s of walls that move, out of the body. admittance (triangles,): rho c / Z.
     """
 
     problem: AcousticProblem
     sources: Wave | None
     flow: complex
+    admittance: Complex
+
+    def take_matrix(self, other: "Driven") -> None:
+        """Take the matrix of another one, where only what sounds differs."""
+        one, two = self.problem, other.problem
+        same = all(
+            np.array_equal(a, b)
+            for a, b in (
+                (one.mesh.vertices, two.mesh.vertices), (one.mesh.triangles, two.mesh.triangles),
+                (one.mesh.tags, two.mesh.tags), (self.admittance, other.admittance),
+            )
+        )  # fmt: skip
+        if same and (one.fluid, one.side, one.mirrors) == (two.fluid, two.side, two.mirrors):
+            one.__dict__["system"] = two.system
 
 
 def driven(project: Project, frequency: float) -> Driven:
@@ -82,6 +96,7 @@ def driven(project: Project, frequency: float) -> Driven:
         fluid=fluid,
         side=project.side,  # type: ignore[arg-type]
         conditions=conditions,
+        mirrors=project.mirrors or None,
     )
     waves = list[Wave]()
     for source in project.sources:
@@ -90,7 +105,10 @@ def driven(project: Project, frequency: float) -> Driven:
     total = waves[0] if waves else None
     for wave in waves[1:]:
         total = total + wave  # type: ignore[operator]
-    return Driven(problem, total, complex(velocity @ project.mesh.areas))
+    for plane, parity in project.mirrors.items():
+        if total is not None:
+            total = total + (1.0 if parity == "even" else -1.0) * total.mirrored(plane)
+    return Driven(problem, total, complex(velocity @ project.mesh.areas), admittance)
 
 
 def _value(project: Project, amplitude: Amplitude, frequency: float) -> complex:
@@ -126,8 +144,8 @@ class Solved:
 
     @property
     def is_ear(self) -> bool:
-        """Whether walls alone sound, all with a flow, outside of the body."""
-        alone = not self.project.sources and self.project.side == "exterior"
+        """Whether walls alone sound, all with a flow, outside of a body without images."""
+        alone = not self.project.sources and self.project.side == "exterior" and not self.project.mirrors
         return bool(alone and self.flows.all())
 
 
@@ -148,7 +166,7 @@ def run(projects: Sequence[Project], folder: Path, stages: Stages) -> list[Row]:
         if not (same and all(np.array_equal(one.points, two.points) for one, two in grids)):
             raise ProjectError(f"{each.path}: has other frequencies or grids than {first.path}: run them one by one")
     names = ["solution"] if len(projects) == 1 else [f"source_{number}" for number in range(1, len(projects) + 1)]
-    solved = [_solved(each, folder, name, stages) for each, name in zip(projects, names, strict=True)]
+    solved = _solved(projects, names, folder, stages)
     with stages.stage("files"):
         values = np.stack([each.values for each in solved], axis=2)
         _write_pressures(folder / "pressures.h5", first, values)
@@ -169,26 +187,37 @@ def require_sound(project: Project) -> None:
         raise ProjectError(f"{project.path}: nothing sounds: give VELO, PRES, PLANE WAVES or POINT SOURCES")
 
 
-def _solved(project: Project, folder: Path, name: str, stages: Stages) -> Solved:
-    """The results of one source, whose solutions are saved under a name with the number of the frequency."""
+def _solved(projects: Sequence[Project], names: Sequence[str], folder: Path, stages: Stages) -> list[Solved]:
+    """The results of all sources, whose solutions are saved under their names with the number of the frequency. Sources
+    that differ in what sounds alone share the matrix of a frequency."""
+    project, count = projects[0], len(projects)
     points = np.concatenate([each.points for each in project.grids] or [np.zeros((0, 3))])
-    if len(points) and (wrong := np.count_nonzero(project.mesh.contains(points) != (project.side == "interior"))):
-        warnings.warn(
-            f"{wrong} of {len(points)} nodes of grids are not in the fluid: 0 there", stacklevel=callers_level()
-        )
-    fields, flows, records = list[Complex](), list[complex](), list[dict[str, Any]]()
+    fields, flows, records = ([list[Any]() for _ in projects] for _ in range(3))
     for number, frequency in enumerate(project.frequencies.tolist(), 1):
-        with stages.stage("solve", f"{name.replace('_', ' ')}, {frequency:.6g} Hz"), warnings.catch_warnings():
+        with stages.stage("solve", f"{frequency:.6g} Hz"), warnings.catch_warnings():
             if frequency < project.frequencies.max():  # of which the warning of coarse meshes says all
                 warnings.simplefilter("ignore", AccuracyWarning)
-            each = driven(project, frequency)
-            solution = each.problem.solve(each.sources)
-            solution.save(folder / f"{name}_{number:04d}.h5")
-            fields.append(solution.field(points) if len(points) else np.zeros(0, np.complex128))
-            flows.append(each.flow)
-            info = solution.info
-            records.append({"frequency_Hz": frequency, "iterations": info.iterations, "residual": info.residual})
-    return Solved(project, np.array(fields), np.array(flows), records)
+            first: Driven | None = None
+            for source in range(count):
+                each = driven(projects[source], frequency)
+                if first is not None:
+                    each.take_matrix(first)
+                first = first or each
+                solution = each.problem.solve(each.sources)
+                solution.save(folder / f"{names[source]}_{number:04d}.h5")
+                fields[source].append(solution.field(points) if len(points) else np.zeros(0, np.complex128))
+                flows[source].append(each.flow)
+                info = solution.info
+                records[source].append(
+                    {"frequency_Hz": frequency, "iterations": info.iterations, "residual": info.residual}
+                )
+            inside = first.problem.surface.whole.contains(points) if first and number == 1 else None
+        if inside is not None and (wrong := np.count_nonzero(inside != (project.side == "interior"))):
+            warnings.warn(
+                f"{wrong} of {len(points)} nodes of grids are not in the fluid: 0 there", stacklevel=callers_level()
+            )
+    made = zip(projects, fields, flows, records, strict=True)
+    return [Solved(each, np.array(values), np.array(flow), record) for each, values, flow, record in made]
 
 
 def _write_pressures(path: Path, project: Project, values: Complex) -> None:
