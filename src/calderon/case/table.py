@@ -75,7 +75,7 @@ class Table(BaseModel):
         elif any(isinstance(each, BeforeValidator | Quantity) for each in rules):
             pass  # quantities report their format themselves
         elif any(isinstance(each, str) for kind in (field.annotation, *kinds) for each in typing.get_args(kind)):
-            pass  # what may be chosen is told with the choices
+            pass  # names that may be chosen: the message for a wrong one lists them
         elif any(isinstance(one, bool) for one in (value if isinstance(value, list) else [value])):
             raise ValueError("a boolean is not allowed here")
         return value

@@ -1,4 +1,4 @@
-"""What case files ask of rooms without their sound: four-poles of ducts, and modes."""
+"""Four-poles of ducts and modes of rooms, which case files ask for without any sound."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Self, Unpack

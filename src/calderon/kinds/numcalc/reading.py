@@ -29,7 +29,7 @@ BODY, GRID = 0, 2
 """Properties of elements: of the surface, and of evaluation grids."""
 KINDS = ("VELO", "PRES", "ADMI", "IMPE")
 PARITIES = {1: "even", 2: "odd", 3: "even", 4: "odd"}
-"""Of sound in planes, by the numbers under SYMMETRY."""
+"""Sound in planes by the numbers under SYMMETRY."""
 MOST_FREQUENCIES = 100_000
 SOURCE = re.compile(r"source_(\d{1,6})")
 """Folders of the sources of a project."""
