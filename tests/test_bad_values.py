@@ -85,7 +85,9 @@ def complaints(call):
     return found
 
 
+@functools.cache
 def calls(*sources):
+    """Valid calls, which solve problems: made once."""
     return [call for source in sources for call in getattr(valid_calls, source)()]
 
 

@@ -79,7 +79,6 @@ def variant(*case):
         ("P1", "double_layer"),
         ("P1", "hypersingular"),
         variant("DP1", "adjoint_double_layer"),
-        variant("P0", "double_layer"),
         variant("P2", "hypersingular"),
     ],
 )

@@ -38,8 +38,7 @@ def test_sorting_is_stable_and_sums_are_those_before(opencl):
         assert np.array_equal(opencl.to_host(numbers), np.cumsum(values % 7) - values % 7)
 
 
-@pytest.mark.parametrize("own", [False, True])
-@pytest.mark.parametrize("name", ["cube", "graded", "coincident"])
+@pytest.mark.parametrize(("name", "own"), [("cube", False), ("graded", True), ("coincident", True)])
 def test_the_octree_and_its_lists_are_those_of_the_processor(opencl, name, own):
     random = np.random.default_rng(0)
     points = places(name, random)

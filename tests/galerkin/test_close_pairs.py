@@ -109,20 +109,14 @@ WAVE = cal.Helmholtz(2.0)
 FORMS = {
     "single": lambda mesh: cal.single_layer(WAVE, cal.P1(mesh)),
     "double": lambda mesh: cal.double_layer(WAVE, cal.P1(mesh)),
-    "double, quadratic": lambda mesh: cal.double_layer(cal.Laplace(), cal.P2(mesh), cal.P0(mesh)),
     "adjoint": lambda mesh: cal.adjoint_double_layer(WAVE, cal.P1(mesh)),
     "hypersingular": lambda mesh: cal.hypersingular(WAVE, cal.P1(mesh)),
     "electric": lambda mesh: cal.electric_field(2.0, cal.RWG(mesh)),
     "magnetic": lambda mesh: cal.magnetic_field(2.0, cal.RWG(mesh)),
-    "magnetic, rotated": lambda mesh: cal.magnetic_field(2.0, cal.RWG(mesh), cal.SNC(mesh)),
 }
-VARIANTS = {"double, quadratic", "magnetic, rotated"}
 
 
-@pytest.mark.parametrize(
-    "form",
-    [pytest.param(each, marks=[pytest.mark.variant] if each in VARIANTS else []) for each in FORMS],
-)
+@pytest.mark.parametrize("form", FORMS)
 def test_against_cutting_both_triangles(form, sails, monkeypatch):
     """At distances that both ways of integration can cope with."""
     operator = FORMS[form](sails)
@@ -233,11 +227,10 @@ def test_capacitance_of_close_plates():
     assert excess[0] > excess[1] > excess[2]
 
 
-@pytest.mark.parametrize("form", ["double", "electric"])
-def test_devices_have_the_same_close_pairs(form, sails, opencl, monkeypatch):
+def test_devices_have_the_same_close_pairs(sails, opencl, monkeypatch):
     monkeypatch.setattr(pair_rules, "CLOSE", 0.2)
-    exact = FORMS[form](sails).assemble().to_array()
-    matrix = FORMS[form](sails).assemble(backend="opencl").to_array()
+    exact = FORMS["double"](sails).assemble().to_array()
+    matrix = FORMS["double"](sails).assemble(backend="opencl").to_array()
     assert np.abs(matrix - exact).max() < 1e-12 * np.abs(exact).max()
 
 

@@ -62,7 +62,6 @@ COMPOSED = {
     "adjoint": cal.double_layer(HELMHOLTZ, FEW).H,
     "product": cal.single_layer(LAPLACE, FEW) @ cal.hypersingular(LAPLACE, FEW),
     "transformed, static": cal.hypersingular(LAPLACE, FEW, form="transformed"),
-    "transformed": cal.hypersingular(HELMHOLTZ, FEW, form="transformed"),
     "blocks": cal.blocks(
         [
             [cal.single_layer(LAPLACE, FEW), cal.double_layer(LAPLACE, FEW)],
@@ -72,9 +71,7 @@ COMPOSED = {
 }
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(each, marks=[pytest.mark.variant] if each == "transformed" else []) for each in COMPOSED]
-)
+@pytest.mark.parametrize("name", COMPOSED)
 def test_composed_operators(name):
     operator = COMPOSED[name]
     compressed, dense = operator.assemble("hmatrix", rtol=1e-5), operator.assemble("dense")
@@ -90,15 +87,6 @@ def test_composed_operators(name):
 def test_an_operator_that_occurs_twice_is_compressed_once():
     layer = cal.single_layer(LAPLACE, SPACE)
     assert len((layer + cal.double_layer(LAPLACE, SPACE) + layer.T).assemble("hmatrix").parts) == 2
-
-
-@pytest.mark.variant
-def test_transformed_form_in_single_precision_where_the_direct_one_has_higher_ranks():
-    direct, transformed = (cal.hypersingular(LAPLACE, SPACE, form=form) for form in ("direct", "transformed"))
-    dense = direct.assemble("dense")
-    compressed = transformed.assemble("hmatrix", precision="single", rtol=1e-4)
-    assert compressed.dtype == np.float32
-    assert deviation(compressed, dense) < 1e-3
 
 
 def test_choices_and_refusals():

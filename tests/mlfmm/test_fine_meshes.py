@@ -18,9 +18,6 @@ def operators(mesh, k):
     double, hypersingular = cal.double_layer(green, p1), cal.hypersingular(green, p1)
     return {
         "single, P0 to P1": cal.single_layer(green, p0, p1),
-        "double": double,
-        "adjoint": cal.adjoint_double_layer(green, p1),
-        "hypersingular": hypersingular,
         "combined": 0.5 * cal.identity(p1) - double + (1j / abs(k)) * hypersingular,
     }
 

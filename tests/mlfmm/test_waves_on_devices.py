@@ -12,7 +12,7 @@ from calderon.mlfmm.device.product import device_bytes
 from calderon.mlfmm.plan import Attempt
 from catalogue import graded
 
-MESH = cal.mesh.sphere(radius=1.0, h=0.13)
+MESH = cal.mesh.sphere(radius=1.0, h=0.17)
 RANDOM = np.random.default_rng(4)
 
 
@@ -75,10 +75,7 @@ def large_leaves(monkeypatch):
 def test_currents_in_one_and_in_two_traversals(opencl, large_leaves):
     large_leaves(np.float32)
     green, space = cal.Helmholtz(8.0), cal.RWG(MESH)
-    tests, snc = cal.dual_tests(space), cal.SNC(MESH)
-    electric = cal.electric_field(green, space)
-    check(-0.5 * electric + 0.25j * cal.identity(space, tests) - cal.magnetic_field(green, space, tests), 1e-3, 1e-5)
-    magnetic = cal.magnetic_field(green, space, snc)
+    electric, magnetic = cal.electric_field(green, space), cal.magnetic_field(green, space, cal.SNC(MESH))
     for factor, traversals in ((-0.5, 1), (0.5, 2)):
         fast = check(cal.blocks([[2.0 * electric, magnetic], [magnetic, factor * electric]]), 1e-3, 1e-5)
         assert fast.media[0].rank == traversals
@@ -98,10 +95,9 @@ def test_mirrored_terms(opencl, large_leaves):
     check(cal.blocks([[cal.single_layer(green, space), double], [double.T, None]]), 1e-3, 1e-5)
 
 
-@pytest.mark.parametrize("k", [8.0, 8.0 + 0.5j])
-def test_double_precision_and_losses(opencl, large_leaves, k):
+def test_double_precision_and_losses(opencl, large_leaves):
     large_leaves(np.float64)
-    green = cal.Helmholtz(k)
+    green = cal.Helmholtz(8.0 + 0.5j)
     check(cal.single_layer(green, cal.P1(MESH)), 5e-5, 1e-12)
     check(cal.electric_field(green, cal.RWG(MESH)), 5e-5, 1e-12)
 

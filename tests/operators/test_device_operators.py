@@ -32,11 +32,6 @@ def test_other_spaces(opencl, mesh, spaces):
     agrees(cal.double_layer(cal.Laplace(), trial, test), "double")
 
 
-def test_dual_functions(opencl):
-    mesh = cal.mesh.cube(size=1.0, h=1.0)
-    agrees(cal.electric_field(2.0, cal.BC(mesh)), "double")
-
-
 def test_near_pairs_and_other_meshes(opencl):
     """Plates closer than their triangles: pairs in parts. Different meshes, an open surface, junctions."""
     lower = cal.mesh.plate(lengths=(1.0, 1.0), h=0.5)

@@ -8,7 +8,7 @@ import pytest
 import calderon as cal
 from calderon.hmatrix import Admissibility, Choices, assemble_hmatrix
 from calderon.operators.methods import table
-from catalogue import FORMS, LAYERS, METHODS, OWN, OWN_FORMS, PRECISIONS, cases, form_cases, operator_of
+from catalogue import FORMS, GREENS, LAYERS, METHODS, OWN, OWN_FORMS, PRECISIONS, cases, form_cases, operator_of
 
 MESH, FEW = (cal.mesh.sphere(radius=1.0, h=h) for h in (0.3, 0.55))
 WAVES = [(form, "helmholtz") for form in FORMS]
@@ -45,19 +45,24 @@ BALLS = cal.mesh.merge([FEW.translated(place) for place in ([0, 0, 0], [7.0, 0.5
 """Three distant bodies: far fields carry most of a product."""
 OF_METHODS = form_cases() + [(form, "laplace") for form in LAYERS]
 COMPARED = METHODS.keys() - {"dense"}
-EACH_METHOD = [
-    (name, *case) for name in METHODS for case in OF_METHODS if name in COMPARED and METHODS[name].takes(*case)
-]
-OFTEN = [case for case in EACH_METHOD if case[0] == "matrix-free" and case[1:] in (*WAVES, *STATIC)]
+OFTEN = [("matrix-free", *case) for case in WAVES + STATIC]
 OFTEN += [("fmm", *STATIC[0]), ("fmm", "elastic_double_layer", OWN), ("fft", "layered_electric_field", OWN)]
 OFTEN += [("mlfmm", form, "helmholtz") for form in ("double_layer", "electric_field")]
+EACH_METHOD = OFTEN + [
+    (name, "double_layer", green)
+    for name in ("matrix-free", "hmatrix", "mlfmm")
+    for green in GREENS
+    if (name, "double_layer", green) not in OFTEN and METHODS[name].takes("double_layer", green)
+]
+EACH_METHOD += [("matrix-free", "elastic_double_layer", OWN), ("hmatrix", "layered_electric_field", OWN)]
+"""Products of other forms: hmatrix/test_operators.py, fmm/test_fast_operators.py, mlfmm/test_wave_operators.py."""
 
 
 def body_of(form):
     return FEW if form.startswith("layered") else BALLS
 
 
-@pytest.mark.parametrize(("name", "form", "green"), cases(dict.fromkeys(EACH_METHOD), OFTEN))
+@pytest.mark.parametrize(("name", "form", "green"), cases(EACH_METHOD, OFTEN))
 def test_products_of_every_method_are_those_of_the_dense_matrix(name, form, green):
     method, random, mesh = METHODS[name], np.random.default_rng(1), body_of(form)
     matrix, product = dense(form, green, mesh), operator(form, green, mesh).assemble(name, **method.options)
@@ -88,10 +93,10 @@ def test_h_matrices_hold_the_dense_one(form, green):
     assert np.linalg.norm(matrix.to_array() - dense(form, green)) < 2e-2 * np.linalg.norm(dense(form, green))
 
 
-ON_DEVICES = [(*each, "double") for each in form_cases()] + [(*each, "single") for each in WAVES]
 KEPT = [(*each, "double") for each in WAVES] + [
     (form, "helmholtz", "single") for form in ("double_layer", "electric_field")
 ]
+ON_DEVICES = [(*each, "double") for each in form_cases()] + KEPT[-2:]
 
 
 @pytest.mark.parametrize(("form", "green", "precision"), cases(ON_DEVICES, KEPT))

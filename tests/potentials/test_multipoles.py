@@ -87,12 +87,9 @@ def densities(space):
 
 
 VARIANTS = [
-    pytest.param(cal.Laplace(), "double", "value", marks=pytest.mark.variant),
     pytest.param(cal.ModifiedHelmholtz(2.0), "single", "value", marks=pytest.mark.variant),
     pytest.param(cal.Helmholtz(4.0 + 0.5j), "double", "value", marks=pytest.mark.variant),
-    pytest.param(cal.Laplace(), "single", "gradient", marks=pytest.mark.variant),
     pytest.param(cal.Laplace(), "double", "gradient", marks=pytest.mark.variant),
-    pytest.param(cal.Helmholtz(6.0), "double", "gradient", marks=pytest.mark.variant),
 ]
 
 

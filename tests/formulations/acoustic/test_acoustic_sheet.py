@@ -54,12 +54,11 @@ def test_a_wide_screen_lets_plane_waves_through():
     assert inner.mean() == pytest.approx(-0.01, rel=0.03)
 
 
-@pytest.mark.parametrize("method", ["hmatrix", pytest.param("mlfmm", marks=pytest.mark.variant)])
-def test_methods_and_spaces_agree(method):
+def test_methods_and_spaces_agree():
     mesh, k, z = cal.mesh.disc(1.0, 0.2), 2.0, 300.0 + 200j
     wave, points = cal.PlaneWave([0.6, 0, -0.8]), np.array([[0, 0, 1.0], [0.5, 0.2, -1.0]])
     dense = sheet(mesh, k, z).solve(wave, rtol=1e-8)
-    found = sheet(mesh, k, z).solve(wave, method=method, rtol=1e-5)
+    found = sheet(mesh, k, z).solve(wave, method="hmatrix", rtol=1e-5)
     assert np.abs(found.field(points) - dense.field(points)).max() < 1e-4
     quadratic = sheet(mesh, k, z, space="P2").solve(wave, rtol=1e-8)
     assert np.abs(quadratic.field(points) - dense.field(points)).max() < 0.02

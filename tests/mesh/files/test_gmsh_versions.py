@@ -41,7 +41,7 @@ def two_sheets(gmsh, groups, order=1, **numbers):
     gmsh.model.mesh.setOrder(order)
 
 
-@pytest.mark.parametrize(("quads", "order", "parametric"), itertools.product((0, 1), (1, 2), (0, 1)))
+@pytest.mark.parametrize(("quads", "order", "parametric"), list(itertools.product((0, 1), (1, 2), (0, 1))))
 def test_reversed_surfaces_keep_tag_name_and_sense(gmsh, tmp_path, quads, order, parametric):
     """`Physical Surface("back") = {-1}`: written in each version, and as gmsh's current model."""
     two_sheets(gmsh, [([-1], 5, "back"), ([2], 6, "front")], order, RecombineAll=quads, SaveParametric=parametric)
