@@ -35,7 +35,7 @@ def sparse_inverse(matrix: Any) -> LinearOperator:
         raise ValueError(f"sparse_inverse needs a square matrix, got shape {matrix.shape}")
     dtype = np.dtype(np.complex128 if matrix.dtype.kind == "c" else np.float64)
     columns = csc_matrix(matrix, dtype=dtype)
-    ordering = "MMD_AT_PLUS_A" if _is_structurally_symmetric(columns) else "COLAMD"
+    ordering = "MMD_AT_PLUS_A" if is_structurally_symmetric(columns) else "COLAMD"
     try:
         factors = splu(columns, permc_spec=ordering)
     except RuntimeError as error:
@@ -52,7 +52,7 @@ def sparse_inverse(matrix: Any) -> LinearOperator:
     return LinearOperator(matrix.shape, matvec=forward, rmatvec=adjoint, matmat=forward, rmatmat=adjoint, dtype=dtype)
 
 
-def _is_structurally_symmetric(matrix: csc_matrix) -> bool:
+def is_structurally_symmetric(matrix: csc_matrix) -> bool:
     """Whether an entry is stored at (j, i) for each that is stored at (i, j)."""
     sides = matrix.copy(), csc_matrix(matrix.T)
     for each in sides:
