@@ -7,6 +7,7 @@ matrix, which makes it a reference for methods that compress.
 """
 
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,13 @@ from calderon.backends import Execution, InOrder, Kernels, Source, require_memor
 from calderon.galerkin.assembly import block_of
 from calderon.galerkin.device.block import DeviceBlock
 from calderon.galerkin.device.local_matrices import SMALL_GROUP
+from calderon.galerkin.joint_block import JointBlock, are_joint
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.lazy_operator import short_label
 from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.products import Products
+from calderon.operators.tree import Term, terms_of
 
 TILE_BYTES = 8_000_000
 """Rows of a tile that are held at a time, for each thread: with 32 MB products take a tenth longer, as rows leave the
@@ -57,22 +60,25 @@ def assemble_matrix_free(
     """Prepare products with an operator; nothing takes long here, so progress shows nothing."""
     started = time.perf_counter()
     execution = Execution.of(backend, precision)
-    kind: Any = execution.choose(OnProcessor, OnDevice)
-    product = Products(execution, lambda each: kind(each, execution, each.is_symmetric)).of(operator)
+    if execution.devices:
+        products = Products(execution, lambda each: OnDevice(each, execution, each.is_symmetric))
+    else:
+        products = JointProducts(execution)
+    product = products.of(operator)
     return MatrixFree(product, short_label(operator), time.perf_counter() - started, execution)
 
 
 class Tiled(LinearOperator):
     """Products with an integral operator by its tiles. half: A = S + S^T, and S is computed. held: bytes of the rows
-    that are held at a time; MemoryError before anything is prepared."""
+    that are held at a time; MemoryError before anything is prepared. given: further arguments of `block_of`."""
 
-    def __init__(self, operator: IntegralOperator, execution: Execution, half: bool, held: int) -> None:
+    def __init__(self, operator: IntegralOperator, execution: Execution, half: bool, held: int, **given: Any) -> None:
         super().__init__(dtype=execution.dtype(operator.is_complex), shape=operator.shape)
         what = f"the matrix-free product of {operator!r}"
         advice = 'try fewer threads (NUMBA_NUM_THREADS), precision="single" or a coarser mesh'
         require_memory(preparation_bytes(operator) + held, what, advice)
         without_memory = np.broadcast_to(np.zeros((), self.dtype), self.shape)
-        self._block: Any = block_of(operator, without_memory, execution, half)
+        self._block: Any = block_of(operator, without_memory, execution, half, **given)
         self._half = half
 
     def _product(self, x: NDArray[Any], rows: bool, columns: bool) -> NDArray[Any]:
@@ -89,9 +95,10 @@ class Tiled(LinearOperator):
 class OnProcessor(Tiled):
     """On the processor, all threads."""
 
-    def __init__(self, operator: IntegralOperator, execution: Execution, half: bool) -> None:
+    def __init__(self, operator: IntegralOperator, execution: Execution, half: bool, **given: Any) -> None:
         row = operator.shape[1] * execution.dtype(operator.is_complex).itemsize
-        super().__init__(operator, execution, half, thread_count() * max(TILE_BYTES, 8 * FEWEST_TRIANGLES * row))
+        held = thread_count() * max(TILE_BYTES, 8 * FEWEST_TRIANGLES * row)
+        super().__init__(operator, execution, half, held, **given)
         block = self._block
         rows_of_triangle = block.test.places.shape[1] if block.neighbours is None else 1
         block.shorten(max(FEWEST_TRIANGLES, TILE_BYTES // (row * rows_of_triangle)))
@@ -159,6 +166,37 @@ class OnProcessor(Tiled):
 
         run_tasks(work, self._count)
         return y
+
+
+class JointLayers(OnProcessor):
+    """a V + b K' on the processor, from terms for which `are_joint` holds: distances are found once."""
+
+    def __init__(self, layer: Term, adjoint: Term, execution: Execution) -> None:
+        single = OnProcessor(layer.atom, execution, False, factor=layer.factor)
+        single._block.batches = []  # touching and near pairs, which are summed by now
+        kind = partial(JointBlock, single._block)
+        super().__init__(adjoint.atom, execution, False, factor=adjoint.factor, kind=kind)
+        self._near = self._near + single._near
+
+
+class JointProducts(Products):
+    """Products on the processor, of single layers with adjoint double layers where there are both."""
+
+    def __init__(self, execution: Execution) -> None:
+        super().__init__(execution, lambda each: OnProcessor(each, execution, each.is_symmetric))
+
+    def values(self, operator: Any) -> list[tuple[Term, Any]]:
+        """The terms of an expression with the values of their atoms; two layers together as one term."""
+        rest, found = terms_of(operator), list[tuple[Term, Any]]()
+        for term in list(rest):
+            for other in rest:
+                plain = term.is_plain and other.is_plain and term.region == other.region
+                if plain and all(isinstance(each.atom, IntegralOperator) for each in (term, other)):
+                    if are_joint(term.atom, other.atom):
+                        rest = [each for each in rest if each is not term and each is not other]
+                        found.append((other._replace(factor=1.0), JointLayers(term, other, self.execution)))
+                        break
+        return found + [(term, self.value(term.atom)) for term in rest]
 
 
 class OnDevice(Tiled):

@@ -147,7 +147,8 @@ class Block(SpecialPart):
             self.linear, kinds, trials = True, (True, False, False), form.width
             self.tile_form = form
         kinds = (*kinds, green.is_complex, self.is_complex, *points, trials, self.tile_form, self.distant_rule)
-        self.tile = tile_kernel(TileKind(radial, form.regular, *kinds))
+        self.tile_kind = TileKind(radial, form.regular, *kinds)
+        self.tile = tile_kernel(self.tile_kind)
         lacking = radial.lacking(form.regular[0].radial, 8 * self.real.itemsize) if form.is_plain else 1.0
         self.tile_scalars = self._scalars(lacking, form.direct)
 

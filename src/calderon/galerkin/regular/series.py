@@ -25,6 +25,7 @@ from typing import Any
 
 from calderon.backends.vectors import jitable, lanes, number, store, zero
 from calderon.galerkin.regular.centroid_distances import along, dot
+from calderon.galerkin.regular.flush import add_three
 from calderon.galerkin.regular.point_sums import three
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root_multiple, root_scaled
@@ -142,3 +143,21 @@ def put_entries(s, place, value, scaled, p, q, mixed, z, g, h):
     store(s, place, value * (p[0] + q) + scaled * (g - mixed[0] * z))
     store(s, place + step, value * (p[1] + q) + scaled * (h - mixed[1] * z))
     store(s, place + 2 * step, value * (p[2] + q) - scaled * ((g + h) + mixed[2] * z))
+
+
+def add_of_series(complex_out: bool) -> Callable[..., Any]:
+    """The function that adds the entries of three test and three trial functions that `linear_series` stored, in
+    the place of `tile.add_of_functions`; complex_out: as in `TileKind`."""
+
+    @jitable
+    def add_entries(t, base, imaginary, w, begin, table, units, f_re, f_im, tile_rows, i, first):
+        """Add the entries of test triangle i of the tile with a vector of others to its rows from t[base:] on, from the
+        means at t[w:] times f_re + i f_im, imaginary parts `imaginary` numbers further; tile_rows, first: of the tile,
+        and the first local function of the group; begin, table and units are not read."""
+        step, nothing = lanes(t), (zero(t), zero(t), zero(t))
+        at = w + POINTS * step
+        for a in range(3):
+            row = base + tile_rows[i, first + a] * 3 * step
+            add_three(t, row, imaginary, three(t, at + a * step, 6 * step), nothing, f_re, f_im, complex_out)
+
+    return add_entries

@@ -39,10 +39,10 @@ from calderon.galerkin.regular.element_tables import LANES, groups_of
 from calderon.galerkin.regular.flush import add_curls, add_product, add_three, taking_results
 from calderon.galerkin.regular.moments import moment_sums
 from calderon.galerkin.regular.pair_mask import first_left_out, left_out, mark, words_for
-from calderon.galerkin.regular.pair_sums import pair_room, pair_sums
+from calderon.galerkin.regular.pair_sums import held_groups, pair_room, pair_sums
 from calderon.galerkin.regular.point_sums import combined, folded, shared, three
 from calderon.galerkin.regular.scatter_columns import adding_results, column_scratch, fetched
-from calderon.galerkin.regular.series import POINTS, constant_series, linear_series
+from calderon.galerkin.regular.series import add_of_series, constant_series, linear_series
 from calderon.greens import Radial, parameter_reader
 from calderon.integrands import Components
 from calderon.pairs.zones import DEGREE, DistantRule
@@ -63,7 +63,7 @@ def tile_scratch(
     step, slots = width(real), (functions if mass else 0) + (3 if curls else 0)
     rowwise = (2 if complex_out else 1) * (rows // step + 1) * step * slots * LANES
     of_form = 0 if form is None else form.vectors(tests)
-    of_pair = pair_room(points, 1)
+    of_pair = pair_room(points, 2)
     if form is not None:
         of_pair = pair_room(points, groups_of(form.height), len(form.regular))
     return aligned(rowwise + step + column_scratch(functions * LANES, step) + (of_pair + of_form) * step, real)
@@ -72,12 +72,13 @@ def tile_scratch(
 class TileKind(NamedTuple):
     """The choices that a tile is compiled for: a Green's function and its components.
 
-    components: of regular pairs. linear: three local test functions at a time (else one, a constant). single_slot: sum
-    over the trial points at once (constant trial functions). curls: integrate by parts. oscillates: complex values.
-    threes: points and functions as `element_tables.in_threes` says. through_centroids: squared distances as in
-    centroid_distances.py, for points in threes. points: quadrature points of a triangle. trials: local trial functions.
-    form: what makes entries from moments with barycentric coordinates, instead of products of local functions.
-    distant: the rule of distant pairs, None where pairs have one rule at any distance.
+    components: of regular pairs; without a form one, or two of which an entry has its share (`joint`). linear: three
+    local test functions at a time (else one, a constant). single_slot: sum over the trial points at once (constant
+    trial functions). curls: integrate by parts. oscillates: complex values. threes: points and functions as
+    `element_tables.in_threes` says. through_centroids: squared distances as in centroid_distances.py, for points in
+    threes. points: quadrature points of a triangle. trials: local trial functions. form: what makes entries from
+    moments with barycentric coordinates, instead of products of local functions. distant: the rule of distant pairs,
+    None where pairs have one rule at any distance.
     """
 
     radial: Radial
@@ -103,6 +104,12 @@ class TileKind(NamedTuple):
     def at_once(self) -> bool:
         """Whether sums over all points of both triangles are entries."""
         return self.single_slot and not self.linear and self.has_mass
+
+    @property
+    def joint(self) -> bool:
+        """Whether entries are sums of two components, the first one times `ALPHA`, the second one times `MASS`: of
+        three linear functions and points in threes."""
+        return self.form is None and len(self.components) == 2
 
     @property
     def weighed(self) -> bool:
@@ -138,11 +145,12 @@ def inner_loops(kind: TileKind, weighed: bool = False) -> tuple[Callable[..., An
             return component_sums(radial, kind.components, form.tests, False, kind.oscillates, points), add_entries
     else:
         by_threes, functions = kind.threes and not kind.single_slot, 3 if kind.linear else 1
-        add_entries = add_of_functions(by_threes, kind.exchanged, *given, kind.trials, functions, weighed)
+        add_entries = add_of_functions(by_threes, kind.exchanged, *given, kind.trials, functions, weighed, kind.joint)
         groups = 1 if kind.linear else 0
     every, stored = kind.curls or kind.at_once, kind.has_mass and not kind.at_once
     rest = kind.oscillates, kind.threes, kind.through_centroids, points
-    sums = pair_sums(radial, kind.components[0], groups, every, stored, kind.exchanged, *rest, weighed=weighed)
+    second = kind.components[1] if kind.joint else None
+    sums = pair_sums(radial, kind.components[0], groups, every, stored, kind.exchanged, *rest, second, weighed)
     return sums, add_entries
 
 
@@ -273,7 +281,8 @@ def adding_pair(kind: TileKind, sums: Callable[..., Any], add_entries: Callable[
     """The compiled function that adds a test triangle with a vector of others by one rule, of which `inner_loops` gives
     the sums and add_entries."""
     curls, has_mass, at_once, complex_out = kind.curls, kind.has_mass, kind.at_once, kind.complex_out
-    has_form = kind.form is not None
+    has_form, joint = kind.form is not None, kind.joint
+    last = 3 if joint else 0  # the sums of the last component
 
     @jitable
     def add_pair(
@@ -309,7 +318,9 @@ def adding_pair(kind: TileKind, sums: Callable[..., Any], add_entries: Callable[
                 tile_rows, i, rows,
             )  # fmt: skip
         elif has_mass and not at_once:
-            add_entries(t, base, imaginary, w, outer, units, f_re, f_im, tile_rows, i, first)
+            add_entries(t, base, imaginary, w, last, outer, units, f_re, f_im, tile_rows, i, first)
+            if joint:
+                add_entries(t, base, imaginary, w, 0, outer, units, e_re, e_im, tile_rows, i, first)
         if curls:
             add_curls(
                 t, curls_at, imaginary, total, total_i, e_re, e_im, test_curls, number_of, tile_rows, i, complex_out
@@ -321,37 +332,37 @@ def adding_pair(kind: TileKind, sums: Callable[..., Any], add_entries: Callable[
 
 def add_of_functions(
     by_threes: bool, exchanged: bool, oscillates: bool, complex_out: bool, points: int, trials: int, functions: int,
-    weighed: bool,
+    weighed: bool, joint: bool,
 ) -> Callable[..., Any]:  # fmt: skip
     """The compiled sums over the points of the outer loop, sum_q w_f(y_q) s_a(y_q), of the sums s_a that `pair_sums`
     stored: entries of pairs of local functions a and f, but for a factor. by_threes: points and functions in threes;
-    exchanged: s_a are sums with trial functions a; functions: test functions at a time; weighed: as in `pair_sums`; the
-    rest as in `TileKind`."""
-    triples = points // 3
+    exchanged: s_a are sums with trial functions a; functions: test functions at a time; weighed: as in `pair_sums`;
+    joint: whether there are sums of two components; the rest as in `TileKind`."""
+    triples, held = points // 3, 3 * held_groups(1, joint)
 
     @jitable
     def three_at(t, here, w, table, weight):
         """The sums with three functions of the outer loop of what begins at t[here:], with alpha and beta at
         table[weight] (`folded`), or shares at t[w:]."""
         if weighed:
-            return shared(t, here, 6 * lanes(t), w)
-        return folded(t, here, 6 * lanes(t), triples, table, weight)
+            return shared(t, here, 2 * held * lanes(t), w)
+        return folded(t, here, 2 * held * lanes(t), triples, table, weight)
 
     @jitable
-    def add_entries(t, base, imaginary, w, table, units, f_re, f_im, tile_rows, i, first):
+    def add_entries(t, base, imaginary, w, begin, table, units, f_re, f_im, tile_rows, i, first):
         """Add the entries of test triangle i of the tile with a vector of others to its rows from t[base:] on, from
-        sums at t[w:] times f_re + i f_im, imaginary parts `imaginary` numbers further; table, units: of the
-        functions of the outer loop (TrialSide); tile_rows: of the tile; first: its first local function of this
-        group."""
+        the sums at t[w:], of each point number `begin` and the next ones, times f_re + i f_im, imaginary parts
+        `imaginary` numbers further; table, units: of the functions of the outer loop (TrialSide); tile_rows: of the
+        tile; first: its first local function of this group."""
         step, zeros = lanes(t), (zero(t), zero(t), zero(t))
-        at = w + points * step
+        at = w + (points + begin) * step
         # functions of the outer loop, three or one at a time, with the factor that their table lacks
         for f in range(0, trials, 3 if by_threes else 1):
             unit = number(units, f // 3)
             g_re, g_im = unit * f_re, unit * f_im
             # sums with a function of one side, times those of the other side at its points
             for a in range(3 if exchanged else functions):
-                here, there = at + a * step, at + (a + 3) * step
+                here, there = at + a * step, at + (a + held) * step
                 row = base + (0 if exchanged else tile_rows[i, first + a] * trials + f) * step
                 if by_threes:
                     values, values_i = three_at(t, here, w, table, 2 * triples * (f // 3)), zeros
@@ -364,27 +375,10 @@ def add_of_functions(
                         place = row + (tile_rows[i, first + n] * trials + a) * step
                         add_product(t, place, imaginary, values[n], values_i[n], g_re, g_im, complex_out)
                 else:
-                    s0, i0 = combined(t, here, 6 * step, points, table, f * points), zero(t)
+                    s0, i0 = combined(t, here, 2 * held * step, points, table, f * points), zero(t)
                     if oscillates:
-                        i0 = combined(t, there, 6 * step, points, table, f * points)
+                        i0 = combined(t, there, 2 * held * step, points, table, f * points)
                     add_product(t, row, imaginary, s0, i0, g_re, g_im, complex_out)
-
-    return add_entries
-
-
-def add_of_series(complex_out: bool) -> Callable[..., Any]:
-    """The function that adds the entries of three test and three trial functions that `series.linear_series` stored, in
-    the place of `add_of_functions`; complex_out: as in `TileKind`."""
-
-    @jitable
-    def add_entries(t, base, imaginary, w, table, units, f_re, f_im, tile_rows, i, first):
-        """Add the entries of test triangle i of the tile with a vector of others; arguments as in
-        `add_of_functions`, of which table and units are not read."""
-        step, nothing = lanes(t), (zero(t), zero(t), zero(t))
-        at = w + POINTS * step
-        for a in range(3):
-            row = base + tile_rows[i, first + a] * 3 * step
-            add_three(t, row, imaginary, three(t, at + a * step, 6 * step), nothing, f_re, f_im, complex_out)
 
     return add_entries
 
