@@ -3,6 +3,7 @@
 import csv
 import os
 import re
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -117,6 +118,25 @@ class LabelledArrays(Described):
         along = self._along(each)
         index = tuple(slice(None) if axis.name in along else None for axis in self.axes)
         return np.broadcast_to(np.asarray(values)[index], shape)
+
+
+class Labelled(Described):
+    """Numbers with labels: `arrays` gives them, its text is `brief`."""
+
+    @abstractmethod
+    def arrays(self) -> LabelledArrays:
+        """The numbers, as `data.LabelledArrays`."""
+
+    def to_xarray(self) -> Any:
+        """`arrays` as an `xarray.Dataset`."""
+        return self.arrays().to_xarray()
+
+    def to_pandas(self) -> Any:
+        """`arrays` as a tidy `pandas.DataFrame`."""
+        return self.arrays().to_pandas()
+
+    def __str__(self) -> str:
+        return self.brief
 
 
 def stacked(axis: Axis, parts: Sequence[LabelledArrays]) -> LabelledArrays:

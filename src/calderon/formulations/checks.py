@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from calderon.mesh import TriangleMesh, warn_wavenumber
 from calderon.mesh.checks.thin_edges import thin_edges
 from calderon.mesh.containment import nested_components
-from calderon.mesh.errors import warn_of_accuracy
+from calderon.mesh.errors import CoarseMeshWarning, warn_of_accuracy
 from calderon.potentials.near_evaluation import point_distances
 from calderon.spaces import DP1, P0, P1, P2, Space
 from calderon.validation import one_of, positive_length, wavenumber_of_a_wave
@@ -102,11 +102,12 @@ def warn_coarse(mesh: TriangleMesh, wavenumber: complex) -> None:
     if resolved < fewest:
         finest = 2 * np.pi / abs(wavenumber) / fewest
         millimetres = "; coordinates count in metres: a mesh in mm is read with scale=1e-3" if resolved < 1 else ""
-        warn_of_accuracy(
+        text = (
             f"{resolved:.2g} elements per wavelength (edges of {element_length(mesh):.3g} for a wavelength of "
             f"{2 * np.pi / abs(wavenumber):.3g}): at least {fewest:.0f} are needed, 10 give about 1 %; "
             f"refine the mesh to edges of {finest:.3g}, or lower the frequency{millimetres}"
         )
+        warn_of_accuracy(CoarseMeshWarning(text, resolved, fewest))
 
 
 def warn_long_edges(mesh: TriangleMesh, wavenumber: float, allowance: float = 1.0) -> None:

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.formulations.checks import space_named
 from calderon.mesh import TriangleMesh
 from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.triangles import MirroredMesh
@@ -130,6 +132,11 @@ class MirroredSurface:
         return 0.5 if self.half_space else 1.0
 
     @property
+    def opposite(self) -> NDArray[np.int64]:
+        """Parities (m,) of fields that are even where these are odd, plane by plane."""
+        return self.parities if self.mirrored is None else np.where(self.mirrored.odd, -self.parities, self.parities)
+
+    @property
     def is_even(self) -> bool:
         """Whether constants are among the fields."""
         return bool((self.parities > 0).all())
@@ -182,6 +189,31 @@ class MirroredSurface:
     def functions(self, space: Any) -> MirroredFunctions:
         """The functions of a space on the whole that have unknowns, with their images."""
         return MirroredFunctions.of(space, self.mirrored, self.parities)
+
+
+class Mirrored:
+    """A problem on a part of a surface. mesh: the part. mirrors: as of `MirroredSurface.of`. space: the name of the
+    space of the unknown, one of `spaces`."""
+
+    mesh: Any
+    mirrors: Mirrors
+    space: Any
+    spaces: ClassVar[tuple[str, ...]] = ("P1", "P2")
+
+    @cached_property
+    def surface(self) -> MirroredSurface:
+        """The mesh, and the whole with its images in mirrors."""
+        return MirroredSurface.of(self.mesh, self.mirrors)
+
+    @cached_property
+    def function_space(self) -> Any:
+        """The space of the unknown on the whole surface."""
+        return space_named(self.space, self.spaces, self.surface.whole)
+
+    @cached_property
+    def functions(self) -> MirroredFunctions:
+        """The functions of the part, with their images."""
+        return self.surface.functions(self.function_space)
 
 
 def _side_of_plane(mesh: TriangleMesh) -> str:

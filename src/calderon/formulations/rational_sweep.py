@@ -22,7 +22,8 @@ class RationalSweep:
     """Values (n, ...) at frequencies (n,) in Hz by rational functions through solved ones.
 
     solved (m,): the frequencies that were solved, in the order in which they were; solved_values (m, ...). error: the
-    largest difference between the last two sets of rational functions, as `Agreement` measures it.
+    largest difference between the last two sets of rational functions, as `Agreement` measures it; 0 where all wanted
+    frequencies were solved, which are then the solved ones themselves.
     """
 
     frequencies: NDArray[np.float64]
@@ -64,12 +65,19 @@ def rational_sweep(
 ) -> RationalSweep:
     """Solve where the rational functions through the solved frequencies differ most from those without the last one,
     until both agree. value_at: values (...) of any shape at a frequency in Hz. AccuracyWarning where the largest number
-    of frequencies does not suffice."""
+    of frequencies does not suffice.
+
+    Never more are solved than are wanted: of no more than the largest number, the nearest wanted ones are solved, until
+    both agree or all are."""
     low, high = float(frequencies.min()), float(frequencies.max())
+    wanted, places_of = np.unique(frequencies, return_inverse=True)
+    few, limit = len(wanted) <= agreement.most, min(len(wanted), agreement.most)
     # two functions are compared between round numbers, where simple bodies without loss may have resonances
     compared = low + (high - low) * (np.arange(401) + 0.618) / 401
     # the first ones are those of Chebyshev, dense at the ends of the band
     places = 0.5 * (low + high) - 0.5 * (high - low) * np.cos(np.linspace(0, np.pi, 5))
+    if few:
+        places = wanted[np.abs(wanted[:, None] - places).argmin(axis=0)]
     solved = [float(f) for f in np.unique(places)] if high > low else [low]
     values = [np.asarray(value_at(f), np.complex128) for f in solved]
     other = _fitted(solved[:-1] or solved, values[:-1] or values, compared, agreement.follows)
@@ -79,13 +87,19 @@ def rational_sweep(
         difference = agreement.difference(fitted, other)
         error, other = float(difference.max()), fitted
         agreed = agreed + 1 if error < agreement.rtol else 0
-        if agreed >= agreement.times or len(solved) >= agreement.most:
+        if agreed >= agreement.times or len(solved) >= limit:
             break
         # frequencies within a thousandth of the band of a solved one tell nothing new
         distance = np.abs(compared[:, None] - np.array(solved)).min(axis=1)
         chosen = float(compared[np.argmax(difference * np.minimum(1.0, distance / (1e-3 * (high - low))))])
+        if few:
+            open_ones = wanted[~np.isin(wanted, solved)]
+            chosen = float(open_ones[np.abs(open_ones - chosen).argmin()])
         solved.append(chosen)
         values.append(np.asarray(value_at(chosen), np.complex128))
+    if len(solved) == len(wanted):
+        order = np.argsort(solved)
+        return RationalSweep(frequencies, np.array(values)[order][places_of], np.array(solved), np.array(values), 0.0)
     if error >= agreement.rtol:
         warn_of_accuracy(
             f"{len(solved)} solved frequencies leave an error of {error:.1e} of {agreement.name} between them: sweep a "

@@ -1,7 +1,8 @@
 """One problem at many frequencies: its solutions in turn, as data by frequency, and as files."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -17,6 +18,7 @@ from calderon.formulations.impulse_response import ImpulseResponse, impulse_resp
 from calderon.formulations.options import SolveChoices, largest_dense, named_options
 from calderon.formulations.ports.port_sweep import write_touchstone
 from calderon.formulations.swept_values import Measured, SweptValues, swept_values
+from calderon.mesh.errors import CoarseMeshWarning, warn_of_accuracy
 from calderon.operators.methods import AUTO
 from calderon.validation import positive_numbers
 
@@ -127,6 +129,28 @@ def frequencies_of(given: Iterable[float]) -> NDArray[np.float64]:
     return positive_numbers(list(given) if listed else given, "frequencies", needed)  # type: ignore[arg-type]
 
 
+def warned_of_coarse_meshes(
+    problem_at: Callable[[float], Any], frequencies: NDArray[np.float64]
+) -> "warnings.catch_warnings[None]":
+    """A context in which problems at frequencies (n,) in Hz do not warn of too few elements per wavelength: this is
+    done here, once, of the highest frequency, with the number of frequencies that have too few."""
+    highest = float(frequencies.max())
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")  # other warnings come when the problems are solved
+        warnings.simplefilter("always", CoarseMeshWarning)
+        problem_at(highest)
+    coarse = [each.message for each in caught if isinstance(each.message, CoarseMeshWarning)]
+    if coarse:
+        worst = min(coarse, key=lambda each: each.elements)
+        first = highest * worst.elements / worst.needed
+        concerned = (
+            f"{np.count_nonzero(frequencies > first)} of {len(frequencies)} frequencies, those above {first:.4g}"
+        )
+        text = f"{concerned} Hz, have too coarse a mesh; the highest one, {highest:.6g} Hz: {worst}"
+        warn_of_accuracy(CoarseMeshWarning(text, worst.elements, worst.needed))
+    return warnings.catch_warnings(action="ignore", category=CoarseMeshWarning)
+
+
 @named_options
 def frequency_sweep(
     problem: Any, wave: Any, wavenumbers: Iterable[complex], **options: Unpack[SolveChoices]
@@ -195,7 +219,8 @@ def values_of(
     def solved_at(frequency: float) -> Any:
         return problem_at(frequency).solve(wave_at(wave, 2 * np.pi * frequency / speed), **chosen)
 
-    return swept_values(problem_at, solved_at, hertz, measured, interpolate, sweep_file, chosen)
+    with warned_of_coarse_meshes(problem_at, hertz):
+        return swept_values(problem_at, solved_at, hertz, measured, interpolate, sweep_file, chosen)
 
 
 def sweep_of(
@@ -203,5 +228,5 @@ def sweep_of(
 ) -> Sweep:
     """The solutions of a problem at frequencies in Hz, its waves of that speed in m/s."""
     hertz = frequencies_of(frequencies)
-    solutions = frequency_sweep(problem, wave, 2 * np.pi * hertz / speed, **options)
-    return Sweep(hertz, tuple(solutions))
+    with warned_of_coarse_meshes(lambda frequency: problem.at(2 * np.pi * frequency / speed), hertz):
+        return Sweep(hertz, tuple(frequency_sweep(problem, wave, 2 * np.pi * hertz / speed, **options)))

@@ -6,20 +6,19 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.data import Axis, LabelledArrays, Quantity
+from calderon.data.labelled import Labelled
 from calderon.files import FileKind, Pieces, put
 from calderon.formulations.impulse_response import ImpulseResponse, impulse_response
 from calderon.formulations.rational_sweep import Agreement, RationalSweep, rational_sweep
 from calderon.operators.fingerprint import digest, fingerprint_of_all
 from calderon.solvers.iteration import tolerance
 from calderon.validation import finite_numbers, one_or_more_points
-from calderon.view import Described
 
 VALUES = FileKind("calderon sweep", "values of a sweep", "remove it and solve again", version=1, former=1)
 SAME = 1e-6
@@ -27,7 +26,7 @@ SAME = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class SweptValues(Described):
+class SweptValues(Labelled):
     """Values of quantities by frequency: `frequencies` (n,) in Hz and `values` (n, ...), complex.
 
     solved (m,): the frequencies at which the equations were solved, with `solved_values`; between them rational
@@ -56,8 +55,8 @@ class SweptValues(Described):
         band ends before the spectrum does, or the time 1 / df before the response does."""
         return impulse_response(self.frequencies, self.values, rate, self.name, self.unit)
 
-    @cached_property
-    def _arrays(self) -> LabelledArrays:
+    def arrays(self) -> LabelledArrays:
+        """The values by frequency and point, as `data.LabelledArrays`."""
         axes = [Axis("frequency", self.frequencies, "Hz", "frequency")]
         axes += [Axis(f"index_{n}", np.arange(size)) for n, size in enumerate(self.values.shape[1:])]
         places: tuple[Quantity, ...] = ()
@@ -69,26 +68,12 @@ class SweptValues(Described):
             {"time_factor": "exp(-i omega t)", "solves": self.solves, "error": self.error},
         )  # fmt: skip
 
-    def arrays(self) -> LabelledArrays:
-        """The values by frequency and point, as `data.LabelledArrays`."""
-        return self._arrays
-
-    def to_xarray(self) -> Any:
-        """`arrays` as an `xarray.Dataset`."""
-        return self._arrays.to_xarray()
-
-    def to_pandas(self) -> Any:
-        """`arrays` as a tidy `pandas.DataFrame`."""
-        return self._arrays.to_pandas()
-
     @property
     def brief(self) -> str:
         """Band, solves and error."""
         band = f"{self.name} at {len(self.frequencies)} frequencies from {self.frequencies.min():g} to "
-        return f"{band}{self.frequencies.max():g} Hz, {self.solves} solved, to {self.error:.1e}"
-
-    def __str__(self) -> str:
-        return self.brief
+        solved = f"{self.solves} solved, to {self.error:.1e}" if self.error else "all of them solved"
+        return f"{band}{self.frequencies.max():g} Hz, {solved}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,11 +17,19 @@ class AccuracyWarning(UserWarning):
     """Something lowers the accuracy of a result: a coarse mesh, points on a surface, surfaces that almost touch."""
 
 
+class CoarseMeshWarning(AccuracyWarning):
+    """A mesh has too few elements per wavelength: `elements`, of `needed`."""
+
+    def __init__(self, text: str, elements: float, needed: float) -> None:
+        super().__init__(text)
+        self.elements, self.needed = elements, needed
+
+
 def warn(text: str) -> None:
     """Issue a MeshWarning at the user's line."""
     warnings.warn(text, MeshWarning, stacklevel=callers_level())
 
 
-def warn_of_accuracy(text: str) -> None:
+def warn_of_accuracy(text: str | AccuracyWarning) -> None:
     """Issue an AccuracyWarning at the user's line."""
     warnings.warn(text, AccuracyWarning, stacklevel=callers_level())

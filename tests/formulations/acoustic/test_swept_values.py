@@ -10,6 +10,7 @@ import calderon as cal
 from calderon.formulations.impulse_response import impulse_response
 from calderon.formulations.rational_sweep import Agreement, rational_sweep
 from calderon.galerkin import special_part
+from calderon.mesh.errors import AccuracyWarning
 
 AIR = cal.Fluid(1.2, 343.2)
 SIZE, SOURCE, EARS = (
@@ -45,6 +46,28 @@ def test_rational_functions_between_few_frequencies_hold_the_tolerance():
     exact = np.array([modal_series(f) for f in BAND])
     assert len(found.solved) <= 40 and found.error < RTOL
     assert error(found.values, exact) < RTOL
+
+
+def test_no_more_frequencies_are_solved_than_are_wanted():
+    """By rational functions the box would need 15 for these 12."""
+    band = np.linspace(50.0, 500.0, 12)[::-1]
+    found = rational_sweep(modal_series, band, Agreement(RTOL, "p", 1e-9, times=2, floor=1e-2, most=200))
+    assert sorted(found.solved) == sorted(band) and found.error == 0
+    assert np.array_equal(found.values, [modal_series(f) for f in band])
+    smooth = rational_sweep(lambda f: 1 / (f + 100j), band, Agreement(RTOL, "p", 1e-9, times=2, floor=1e-2, most=200))
+    assert len(smooth.solved) < 12 and np.isin(smooth.solved, band).all()
+    assert error(smooth.values, 1 / (band + 100j)) < RTOL
+
+
+def test_a_coarse_mesh_is_warned_of_once_in_a_sweep():
+    problem, points = cal.AcousticProblem(cal.mesh.sphere(1.0, 0.5), frequency=20.0, fluid=AIR), [[3.0, 0, 0]]
+    band, source = [20.0, 60.0, 150.0, 200.0], cal.PointSource([0, 0, 3.0])
+    for given in ({}, {"points": points}):
+        with pytest.warns(AccuracyWarning) as caught:
+            problem.sweep(band, source, **given)
+        coarse = [str(each.message) for each in caught if "elements per wavelength" in str(each.message)]
+        assert len(coarse) == 1 and coarse[0].startswith("2 of 4 frequencies, those above 1")
+        assert "the highest one, 200 Hz" in coarse[0] and caught[0].filename == __file__
 
 
 @pytest.mark.filterwarnings("ignore:.*elements per wavelength")

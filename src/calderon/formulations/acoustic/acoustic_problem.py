@@ -32,13 +32,12 @@ from calderon.formulations.checks import (
     incident_wave,
     resolution,
     sources_on_side,
-    space_named,
     surface_mesh,
     warn_coarse,
     warn_thin,
 )
 from calderon.formulations.linear_system import LinearSystem, block_diagonal
-from calderon.formulations.mirrors import MirroredSurface, Mirrors
+from calderon.formulations.mirrors import Mirrored, Mirrors
 from calderon.formulations.options import PlanChoices, SolveChoices, SolveOptions, checked_choices, named_options
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.problem import Problem, require_several
@@ -48,13 +47,14 @@ from calderon.formulations.swept_values import Measured, SweptValues
 from calderon.mesh import TriangleMesh
 from calderon.onsurface import osrc_dtn
 from calderon.operators.methods import Plan
-from calderon.spaces import Loads, Space
+from calderon.solvers import ConvergenceError, gmres
+from calderon.spaces import Loads
 from calderon.validation import instance, one_of, one_or_more_points, truth
 from calderon.waves import Wave
 
 
 @dataclass(frozen=True, eq=False)
-class AcousticProblem(Problem[AcousticSolution]):
+class AcousticProblem(Mirrored, Problem[AcousticSolution]):
     """Time-harmonic sound, exp(-i omega t), on one side of a closed surface, by the direct equation of
     `sound_equation.py`.
 
@@ -114,16 +114,6 @@ class AcousticProblem(Problem[AcousticSolution]):
                 omega = self.fluid.angular_frequency(k)
                 require_thin_layers(self.surface.whole, wall, wall.layers.thickness(omega, self.fluid))
         _ = self.system
-
-    @cached_property
-    def surface(self) -> MirroredSurface:
-        """The mesh, and the whole with its images in mirrors."""
-        return MirroredSurface.of(self.mesh, self.mirrors)
-
-    @cached_property
-    def function_space(self) -> Space:
-        """The space of pressures on the whole surface."""
-        return space_named(self.space, ("P1", "P2"), self.surface.whole)
 
     @property
     def sign(self) -> float:
@@ -356,10 +346,23 @@ class AcousticProblem(Problem[AcousticSolution]):
         if options.solver == "lu":  # factors on a device do not tell
             condition = getattr(self.system.factors, "condition", None)
             solutions = [replace(each, info=replace(each.info, condition=condition)) for each in solutions]
-        by_osrc = getattr(options.preconditioner, "name", "") == "osrc" and options.solver != "lu"
+        held, preconditioned = bool(self.equation.held.all()), None
+        if held and (options.solver == "lu" or getattr(options.preconditioner, "name", "") != "osrc"):
+            preconditioned = self._condition_by_osrc(options)
         for each in solutions:
-            warn_of_resonance(each, bool(self.equation.held.all()), by_osrc)
+            warn_of_resonance(each, held, each.info.condition if held and preconditioned is None else preconditioned)
         return solutions
+
+    def _condition_by_osrc(self, options: SolveOptions) -> float:
+        """The condition number of the available matrix with the preconditioner "osrc", from below: by some steps for
+        a right-hand side of random numbers, in which all modes are."""
+        precision = "single" if options.precision == "single" else "double"
+        rhs = np.random.default_rng(0).standard_normal(self.unknowns)
+        try:
+            _, info = gmres(self.system.matrix, rhs, rtol=1e-3, preconditioner=self._osrc(precision), progress=False)
+        except ConvergenceError as error:
+            info = error.info
+        return float(info.conditions[0] or 0.0)
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> AcousticSolution:
         equation = self.equation

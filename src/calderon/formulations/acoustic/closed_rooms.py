@@ -55,11 +55,11 @@ def warn_of_small_room(mesh: TriangleMesh, wavenumber: complex, error: float) ->
         )
 
 
-def warn_of_resonance(solution: AcousticSolution, held: bool, by_osrc: bool) -> None:
+def warn_of_resonance(solution: AcousticSolution, held: bool, preconditioned: float | None) -> None:
     """AccuracyWarning where the equation of a room is nearly singular, with the mode that it has.
 
     held: whether the pressure is given on all walls; the equation is of the first kind then, and nothing absorbs.
-    by_osrc: whether the condition is that of the equation preconditioned by "osrc", some 3 away from resonances.
+    preconditioned: the condition number with "osrc", some 3 away from resonances, where the pressure is given there.
     """
     condition, hertz = solution.info.condition, f"{solution.frequency:.6g} Hz"
     if condition is not None and condition > SINGULAR:
@@ -70,7 +70,7 @@ def warn_of_resonance(solution: AcousticSolution, held: bool, by_osrc: bool) -> 
             "give the fluid a loss, or take another frequency"
         )
     elif held and solution.released is not None:
-        raised = max(_raised_slope(solution), condition if by_osrc and condition is not None else 0.0)
+        raised = max(_raised_slope(solution), preconditioned or 0.0)
         if raised > HELD:
             warn_of_accuracy(
                 f"the pressure is given on all walls, and {hertz} is near a resonance of a room with p = 0 there, at "

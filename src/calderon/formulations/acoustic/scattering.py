@@ -19,13 +19,12 @@ from calderon.formulations.checks import (
     incident_wave,
     resolution,
     sources_on_side,
-    space_named,
     surface_mesh,
     warn_coarse,
     warn_thin,
     wavenumber_and_frequency,
 )
-from calderon.formulations.mirrors import MirroredSurface, Mirrors
+from calderon.formulations.mirrors import Mirrored, Mirrors
 from calderon.formulations.monostatic import monostatic_sweep
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
 from calderon.formulations.problem import Problem
@@ -35,14 +34,13 @@ from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
 from calderon.onsurface import SurfaceOperator, osrc_dtn
 from calderon.potentials import Potential
-from calderon.spaces import Loads, Space
-from calderon.spaces.mirror_images import MirroredFunctions
+from calderon.spaces import Loads
 from calderon.validation import finite_complex, truth
 from calderon.waves import PlaneWave, Wave
 
 
 @dataclass(frozen=True, eq=False)
-class ScatteringProblem(Problem[ScatteringSolution]):
+class ScatteringProblem(Mirrored, Problem[ScatteringSolution]):
     """Scattering of time-harmonic sound, exp(-i omega t), by a closed surface in a homogeneous fluid.
 
     mesh: in metres. wavenumber: k = omega / c in 1/m, Re k > 0, Im k > 0 for a medium with loss; or frequency= in Hz
@@ -62,7 +60,6 @@ class ScatteringProblem(Problem[ScatteringSolution]):
     mirrors: Mirrors = field(default=None, kw_only=True)
 
     title: ClassVar[str]
-    spaces: ClassVar[tuple[str, ...]] = ("P1", "P2")
     unknown: ClassVar[str | None] = "jumps"  # a key of checks.SHEET_ERROR; None: regular at edges
 
     def __post_init__(self) -> None:
@@ -96,21 +93,6 @@ class ScatteringProblem(Problem[ScatteringSolution]):
     def green(self) -> Helmholtz:
         """The Green's function of the surrounding fluid."""
         return Helmholtz(self.wavenumber)
-
-    @cached_property
-    def surface(self) -> MirroredSurface:
-        """The mesh, and the whole with its images in mirrors."""
-        return MirroredSurface.of(self.mesh, self.mirrors)
-
-    @cached_property
-    def function_space(self) -> Space:
-        """The space of the unknown on the whole surface."""
-        return space_named(self.space, self.spaces, self.surface.whole)
-
-    @cached_property
-    def functions(self) -> MirroredFunctions:
-        """The functions of the part, with their images."""
-        return self.surface.functions(self.function_space)
 
     @property
     def elements_per_wavelength(self) -> float:

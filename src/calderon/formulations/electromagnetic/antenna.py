@@ -21,7 +21,7 @@ from calderon.formulations.ports.port_sweep import scattering
 from calderon.formulations.ports.power_balance import admittances, balanced
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
-from calderon.formulations.sweep import Sweep, frequencies_of
+from calderon.formulations.sweep import Sweep, frequencies_of, warned_of_coarse_meshes
 from calderon.mesh import TriangleMesh
 from calderon.spaces import EdgeSpace, VectorFunction
 from calderon.validation import finite_complex, finite_numbers, positive_length, several
@@ -128,11 +128,16 @@ class PECAntenna(Problem[AntennaSolution]):
         hertz, ports = frequencies_of(frequencies), len(self.feeds)
         given = self._checked(several(voltages, ports, "voltages", finite_complex))
         r, solutions, matrices = reference_resistance(reference), [], []
-        for each in hertz:
-            fed, *unit = self.at(2 * np.pi * each / SPEED_OF_LIGHT).solve_all([given, *np.eye(ports)], **options)
-            solutions.append(fed)
-            matrices.append(scattering(admittances(unit), r))
+        with warned_of_coarse_meshes(self._at_frequency, hertz):
+            for each in hertz:
+                fed, *unit = self._at_frequency(each).solve_all([given, *np.eye(ports)], **options)
+                solutions.append(fed)
+                matrices.append(scattering(admittances(unit), r))
         return Sweep(hertz, tuple(solutions), np.array(matrices), r)
+
+    def _at_frequency(self, frequency: float) -> Self:
+        """This antenna at a frequency in Hz, in vacuum."""
+        return self.at(2 * np.pi * frequency / SPEED_OF_LIGHT)
 
     @property
     def preconditioners(self) -> tuple[str, ...]:

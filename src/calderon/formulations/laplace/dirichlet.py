@@ -2,17 +2,16 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Literal, Unpack
+from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.exact import VACUUM_PERMITTIVITY
-from calderon.formulations.checks import closed_surface, space_named, surface_mesh, warn_thin
+from calderon.formulations.checks import closed_surface, surface_mesh, warn_thin
 from calderon.formulations.laplace.potential_solution import PotentialSolution
 from calderon.formulations.linear_system import LinearSystem
-from calderon.formulations.mirrors import MirroredSurface, Mirrors
+from calderon.formulations.mirrors import Mirrored, Mirrors
 from calderon.formulations.options import SolveChoices, named_options
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
@@ -20,13 +19,12 @@ from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
 from calderon.operators import single_layer, transformed
 from calderon.potentials import single_layer_potential
-from calderon.spaces import Function, Space
-from calderon.spaces.mirror_images import MirroredFunctions
+from calderon.spaces import Function
 from calderon.validation import describe, one_of, positive_length
 
 
 @dataclass(frozen=True, eq=False)
-class LaplaceDirichlet(Problem[PotentialSolution]):
+class LaplaceDirichlet(Mirrored, Problem[PotentialSolution]):
     """The harmonic u with u = g on the surface, by the single-layer potential of a surface charge sigma,
 
         V sigma = g,      u = (single-layer potential of sigma).
@@ -46,6 +44,8 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
     space: Literal["P0", "DP1", "P1"] = "P0"
     mirrors: Mirrors = field(default=None, kw_only=True)
 
+    spaces: ClassVar[tuple[str, ...]] = ("P0", "DP1", "P1")
+
     def __post_init__(self) -> None:
         one_of(self.side, ("exterior", "interior"), "side")
         surface_mesh(self.mesh)
@@ -54,21 +54,6 @@ class LaplaceDirichlet(Problem[PotentialSolution]):
             closed_surface(self.surface.whole, "LaplaceDirichlet(side='interior')")
         warn_thin(self.surface.whole, "charges")
         _ = self.system
-
-    @cached_property
-    def surface(self) -> MirroredSurface:
-        """The mesh, and the whole with its images in mirrors."""
-        return MirroredSurface.of(self.mesh, self.mirrors)
-
-    @cached_property
-    def function_space(self) -> Space:
-        """The space of the surface charge on the whole."""
-        return space_named(self.space, ("P0", "DP1", "P1"), self.surface.whole)
-
-    @cached_property
-    def functions(self) -> MirroredFunctions:
-        """The functions of the part, with their images."""
-        return self.surface.functions(self.function_space)
 
     @named_options
     def capacitance_matrix(

@@ -7,10 +7,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.checks import closed_surface, separate_parts, space_named, surface_mesh, warn_thin
+from calderon.formulations.checks import closed_surface, separate_parts, surface_mesh, warn_thin
 from calderon.formulations.laplace.potential_solution import PotentialSolution
 from calderon.formulations.linear_system import LinearSystem, ThinTerm
-from calderon.formulations.mirrors import MirroredSurface, Mirrors
+from calderon.formulations.mirrors import Mirrored, Mirrors
 from calderon.formulations.options import SolveOptions
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
@@ -21,12 +21,11 @@ from calderon.potentials import double_layer_potential
 from calderon.potentials import single_layer_potential as single_potential
 from calderon.spaces import P0, Function, Space
 from calderon.spaces.element import Element
-from calderon.spaces.mirror_images import MirroredFunctions
 from calderon.validation import one_of
 
 
 @dataclass(frozen=True, eq=False)
-class LaplaceNeumann(Problem[PotentialSolution]):
+class LaplaceNeumann(Mirrored, Problem[PotentialSolution]):
     """The harmonic u with du/dn = g on a closed surface, n outward, for the values of u on the surface,
 
         exterior: (I/2 - K) u = -V g,   u = (double layer of u) - (single layer of g),   u -> 0 at infinity
@@ -55,21 +54,6 @@ class LaplaceNeumann(Problem[PotentialSolution]):
         separate_parts(self.surface.whole, "LaplaceNeumann")
         warn_thin(self.surface.whole)
         _ = self.system
-
-    @cached_property
-    def surface(self) -> MirroredSurface:
-        """The mesh, and the whole with its images in mirrors."""
-        return MirroredSurface.of(self.mesh, self.mirrors)
-
-    @cached_property
-    def function_space(self) -> Space:
-        """The space of u on the whole surface."""
-        return space_named(self.space, ("P1", "P2"), self.surface.whole)
-
-    @cached_property
-    def functions(self) -> MirroredFunctions:
-        """The functions of the part, with their images."""
-        return self.surface.functions(self.function_space)
 
     @cached_property
     def data_space(self) -> Space:

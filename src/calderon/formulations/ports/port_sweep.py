@@ -84,7 +84,8 @@ class PortSweep(Described):
     def brief(self) -> str:
         """Band, solves and error."""
         band = f"{self.frequencies[0] / 1e9:g} to {self.frequencies[-1] / 1e9:g} GHz"
-        return f"{len(self.frequencies)} frequencies from {band}, {self.solves} solved, S to {self.error:.1e}"
+        solved = f"{self.solves} solved, S to {self.error:.1e}" if self.error else "all of them solved"
+        return f"{len(self.frequencies)} frequencies from {band}, {solved}"
 
     def __str__(self) -> str:
         return "\n".join([self.brief, *(f"resonance {each}" for each in self.resonances())])

@@ -2,18 +2,16 @@
 
 import os
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.data import Axis, LabelledArrays, Quantity
 from calderon.data.far_fields import decibels
+from calderon.data.labelled import Labelled
 from calderon.formulations.acoustic.heads.sofa_files import write_sofa
 from calderon.formulations.impulse_response import ImpulseResponse, impulse_response
 from calderon.validation import positive_length, real_number
-from calderon.view import Described
 
 RINGING = 4.0
 """Periods of the highest frequency by which responses begin later than sound can arrive: a band that ends rings
@@ -21,7 +19,7 @@ before."""
 
 
 @dataclass(frozen=True, eq=False)
-class HeadTransfer(Described):
+class HeadTransfer(Labelled):
     """Pressures at the ears of a head over that of the free field at its centre, for exp(-i omega t).
 
     frequencies: (f,) in Hz. values: (f, n, e) of n sources and e ears. ears: their names. ear_points: (e, 3) in m.
@@ -96,8 +94,8 @@ class HeadTransfer(Described):
         samples = response.rate, response.samples[:, :, order]
         write_sofa(path, places, receivers, samples=samples, comment=f"{about}; delayed by {late:.6g} s")
 
-    @cached_property
-    def _arrays(self) -> LabelledArrays:
+    def arrays(self) -> LabelledArrays:
+        """The values and levels by frequency, source and ear, as `data.LabelledArrays`."""
         axes = (
             Axis("frequency", self.frequencies, "Hz", "frequency"),
             Axis("source", np.arange(len(self.sources))),
@@ -111,24 +109,9 @@ class HeadTransfer(Described):
         )
         return LabelledArrays(axes, found, places, {"time_factor": "exp(-i omega t)", "solves": self.solves})
 
-    def arrays(self) -> LabelledArrays:
-        """The values and levels by frequency, source and ear, as `data.LabelledArrays`."""
-        return self._arrays
-
-    def to_xarray(self) -> Any:
-        """`arrays` as an `xarray.Dataset`."""
-        return self._arrays.to_xarray()
-
-    def to_pandas(self) -> Any:
-        """`arrays` as a tidy `pandas.DataFrame`."""
-        return self._arrays.to_pandas()
-
     @property
     def brief(self) -> str:
         """Ears, sources and band."""
         band = f"{self.frequencies.min():g} to {self.frequencies.max():g} Hz"
         what = "directions" if self.far else "sources"
         return f"transfer to {len(self.ears)} ears from {len(self.sources)} {what}, {band}, {self.solves} solved"
-
-    def __str__(self) -> str:
-        return self.brief

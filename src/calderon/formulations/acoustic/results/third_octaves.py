@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.data import Axis, LabelledArrays, Quantity
 from calderon.data.far_fields import decibels
+from calderon.data.labelled import Labelled
 from calderon.formulations.acoustic.results.a_weighting import a_weighting
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.validation import finite_numbers, one_of, positive_length, positive_numbers, unmasked
-from calderon.view import Described
 
 NOMINAL = (1.0, 1.25, 1.6, 2.0, 2.5, 3.15, 4.0, 5.0, 6.3, 8.0)
 PICOWATT = 1e-12
@@ -27,7 +27,7 @@ error is then a third of it or less."""
 
 
 @dataclass(frozen=True, eq=False)
-class ThirdOctaves(Described):
+class ThirdOctaves(Labelled):
     """Powers in bands of a third of an octave.
 
     numbers (n,): x of the bands, ascending, 0 at 1 kHz. values (n, ...): the powers, in the unit. reference: of levels,
@@ -101,23 +101,12 @@ class ThirdOctaves(Described):
         found = [Quantity("power", self.values, self.unit, "power"), *found]
         return LabelledArrays(axes, tuple(found), places)
 
-    def to_xarray(self) -> Any:
-        """`arrays` as an `xarray.Dataset`."""
-        return self.arrays().to_xarray()
-
-    def to_pandas(self) -> Any:
-        """`arrays` as a tidy `pandas.DataFrame`."""
-        return self.arrays().to_pandas()
-
     @property
     def brief(self) -> str:
         """The bands, and the level of their sum."""
         low, high = nominal_frequency(self.numbers[0]), nominal_frequency(self.numbers[-1])
         total = f", {self.total_level:.1f} dB in all" if self.values.ndim == 1 else ""
         return f"{len(self.numbers)} third octaves from {low:g} to {high:g} Hz{total}"
-
-    def __str__(self) -> str:
-        return self.brief
 
 
 def third_octaves(

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.data import Axis, LabelledArrays, Quantity
+from calderon.data.labelled import Labelled
 from calderon.formulations.acoustic.conditions.wall_conditions import SoundPressure, Velocity
 from calderon.formulations.acoustic.conditions.walls import ConditionedWall, Conditions, walls_of
 from calderon.formulations.acoustic.known_part import products_of
@@ -27,7 +28,6 @@ from calderon.formulations.options import SolveOptions
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.spaces import Function, Space
 from calderon.spaces.lagrange import discontinuous
-from calderon.view import Described
 from calderon.waves import PointSource
 
 Complex = NDArray[np.complex128]
@@ -36,7 +36,7 @@ DEGREE = 8
 
 
 @dataclass(frozen=True, eq=False)
-class TransferVectors(Described):
+class TransferVectors(Labelled):
     """Pressures at points (n, 3) per velocity of each wall, the others at rest, with impedances where the problem has
     them.
 
@@ -93,10 +93,6 @@ class TransferVectors(Described):
         places = tuple(Quantity(each, self.points[:, n], "m", along=("point",)) for n, each in enumerate("xyz"))
         found = Quantity("transfer", self.by_triangle, "Pa s/m", "pressure over velocity")
         return LabelledArrays(axes, (found,), places, wave_attributes(self.equation.wavenumber, self.frequency))
-
-    def to_xarray(self) -> Any:
-        """`arrays` as an `xarray.Dataset`."""
-        return self.arrays().to_xarray()
 
     @property
     def brief(self) -> str:
