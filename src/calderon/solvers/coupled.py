@@ -221,10 +221,10 @@ def solve_coupled(
         raise np.linalg.LinAlgError(f"way={way!r} eliminates the inside, and {resonance}: choose 'whole' or 'auto'")
     chosen = way if way != "auto" else "whole" if resonance else "dense" if count <= DENSE else "schur"
     reason = resonance or f"{count} unknowns of the surface are {'at most' if count <= DENSE else 'more than'} {DENSE}"
+    given: dict[str, Any] = {"rtol": rtol, "maxiter": maxiter, "progress": progress}
     if chosen == "whole":
         block = matrix.preconditioner(factors, outside)
-        given = {"rtol": rtol, "preconditioner": block, "maxiter": maxiter, "progress": progress}
-        found, info = gmres(matrix, np.concatenate([f, g]), **given)
+        found, info = gmres(matrix, np.concatenate([f, g]), preconditioner=block, **given)
         x, y = np.split(found, [matrix.inside.shape[0]])
         text = f"{info.method} on the whole, block triangle"
     else:
@@ -232,8 +232,7 @@ def solve_coupled(
         if chosen == "dense":
             y, info = _direct(schur, schur.rhs(f, g), rtol)
         else:
-            given = {"rtol": rtol, "preconditioner": outside, "maxiter": maxiter, "progress": progress}
-            y, info = gmres(schur, schur.rhs(f, g), **given)
+            y, info = gmres(schur, schur.rhs(f, g), preconditioner=outside, **given)
         x, text = schur.inside(f, y), f"{info.method} of the Schur complement"
     text += f", {factors}" + ("" if way != "auto" else f"; chosen as {reason}")
     return CoupledSolution(x, y, replace(info, method=text), factors)
