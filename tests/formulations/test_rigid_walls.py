@@ -96,9 +96,8 @@ def test_a_heavy_fluid_in_the_vessel_is_rigid_next_to_another_body():
 
 
 @pytest.mark.variant
-@pytest.mark.parametrize("method", ["hmatrix", "mlfmm"])
-def test_methods_agree(method, solution):
-    fast = posed().solve(WAVE, method=method, rtol=1e-5)
+def test_methods_agree(solution):
+    fast = posed().solve(WAVE, method="hmatrix", rtol=1e-5)
     assert difference(fast.far_field(directions()), solution.far_field(directions())) < 1e-4
 
 

@@ -12,7 +12,7 @@ from calderon.mlfmm.device.product import device_bytes
 from calderon.mlfmm.plan import Attempt
 from catalogue import graded
 
-MESH = cal.mesh.sphere(radius=1.0, h=0.17)
+MESH, FINE = (cal.mesh.sphere(radius=1.0, h=h) for h in (0.17, 0.13))
 RANDOM = np.random.default_rng(4)
 
 
@@ -120,7 +120,7 @@ def test_gmres_on_the_device_with_sums_of_media_and_transposed_parts(opencl):
 
 def test_a_problem_solved_with_products_on_the_device(opencl):
     wave = cal.PlaneWave(direction=[0, 0, 1], wavenumber=8.0)
-    problem = cal.SoundHardScattering(MESH, 8.0)
+    problem = cal.SoundHardScattering(FINE, 8.0)
     here, there = (problem.solve(wave, method="mlfmm", backend=name, rtol=1e-4) for name in ("numba", "opencl"))
     directions = [[0, 0, 1.0], [0, 1.0, 0], [0.6, 0, -0.8]]
     assert "opencl:0" in there.info.method
@@ -128,7 +128,7 @@ def test_a_problem_solved_with_products_on_the_device(opencl):
 
 
 def test_refusals_before_anything_is_sent(opencl, large_leaves, monkeypatch):
-    single, device = cal.single_layer(cal.Helmholtz(8.0), cal.P1(MESH)), get("opencl")
+    single, device = cal.single_layer(cal.Helmholtz(8.0), cal.P1(FINE)), get("opencl")
     with monkeypatch.context() as patch:
         patch.setattr(device, "memory", lambda: 1_000_000)
         with pytest.raises(MemoryError, match=r"multilevel fast multipole operator needs .* 1.0 MB free: increase"):

@@ -69,7 +69,7 @@ def paired(test, trial, kinds, values):
 @pytest.mark.parametrize(
     "layer, test, trial",
     cases(
-        [("single", "P0", "P1"), ("double", "P1", "DP1"), ("double", "DP1", "P2"), ("adjoint", "P1", "P0")],
+        [("single", "P0", "P1"), ("double", "DP1", "P2"), ("adjoint", "P1", "P0")],
         [("single", "P0", "P1"), ("adjoint", "P1", "P0")],
     ),
 )
@@ -97,7 +97,7 @@ def test_the_hypersingular_operator_is_a_sum_of_curls_and_normals(meshes, test, 
     agree(curls + -(K**2) * normals, cal.hypersingular(GREEN, right, left, quadrature=cal.Quadrature(regular=DEGREE)))
 
 
-@pytest.mark.parametrize("test, trial", [("RWG", "RWG"), ("BC", "RWG"), ("RWG", "BC")])
+@pytest.mark.parametrize("test, trial", [("RWG", "RWG"), ("BC", "RWG")])
 def test_the_electric_field_is_a_sum_of_currents_and_divergences(meshes, test, trial):
     left, right = EDGE_SPACES[test](meshes[0]), EDGE_SPACES[trial](meshes[1])
     tests, trials = charges(left, DEGREE), charges(right, DEGREE)
@@ -108,7 +108,7 @@ def test_the_electric_field_is_a_sum_of_currents_and_divergences(meshes, test, t
     agree(found, cal.electric_field(K, right, left, quadrature=cal.Quadrature(regular=DEGREE)))
 
 
-@pytest.mark.parametrize("test, trial", [("RWG", "RWG"), ("SNC", "RWG"), ("BC", "RWG"), ("RBC", "BC")])
+@pytest.mark.parametrize("test, trial", [("RWG", "RWG"), ("SNC", "RWG"), ("RBC", "BC")])
 def test_the_magnetic_field_is_a_sum_of_currents(meshes, test, trial):
     """<f, n x H> = -<n x f, H> with H = grad_x G x J."""
     left, right = EDGE_SPACES[test](meshes[0]), EDGE_SPACES[trial](meshes[1])
