@@ -58,19 +58,6 @@ def test_a_combined_field_of_currents_and_a_block_system(check):
     assert fast.media[0].rank == 2
 
 
-def test_double_precision_and_losses(check):
-    check(combined(MESH, 8.0 + 0.5j), 5e-5, 1e-12, np.float64)
-
-
-def test_sums_of_media_with_composed_and_conjugated_parts(two):
-    space = cal.P1(MESH)
-    one, other = (cal.double_layer(cal.Helmholtz(k), space) for k in (8.0, 6.0 + 0.2j))
-    expression = (0.5 + 0.1j) * cal.identity(space) - one.H - 0.3j * other @ one
-    fast, same = (expression.assemble("mlfmm", rtol=1e-3, backend=name) for name in (BOTH, "numba"))
-    x = vectors(fast.shape[1], 2)
-    assert len(fast.media) == 2 and distance(fast @ x, same @ x) < 1e-4 and distance(fast.H @ x, same.H @ x) < 1e-4
-
-
 @pytest.mark.parametrize("share", [0.3, 1.0])
 def test_the_processor_has_near_blocks_alone(two, monkeypatch, share):
     """Whatever its part of them, products are those of the processor."""
