@@ -11,6 +11,7 @@ from . import (
     plots as plots,
 )
 from .backends import available_backends as available_backends
+from .coupling import InhomogeneousScattering as InhomogeneousScattering
 from .dg import MaxwellDG as MaxwellDG
 from .files import DamagedFile as DamagedFile
 from .fmm import laplace_sums as laplace_sums

@@ -172,7 +172,7 @@ def _function(group: SavedGroup, meshes: list[TriangleMesh]) -> Surface:
 
 def _read_nodal_table(group: SavedGroup, mesh: TriangleMesh) -> Space:
     """The nodal space; DamagedFile for triangles that there are not, and for functions on none."""
-    name, degrees = group.text("element"), {"P0": 0, "DP1": 1, "P1": 1, "P2": 2}
+    name, degrees = group.text("element"), {"P0": 0, "DP1": 1, "DP2": 2, "P1": 1, "P2": 2}
     group.require(name in degrees, f"an element {name!r}")
     element = Element(degrees[name])
     triangles = group.array("triangles", np.int64, (None,))

@@ -1,0 +1,91 @@
+"""Finite elements on tetrahedra by scikit-fem: matrices of a second-order equation, and traces on its boundary."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.coupling.traces import trace
+from calderon.coupling.volumes import scikit_fem, skfem_mesh, tetrahedral_mesh
+from calderon.mesh import TetrahedralMesh
+from calderon.mesh.tetrahedra import extracted
+from calderon.spaces import P1, P2, Space
+from calderon.spaces.volume_function import VolumeFunction
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteElements:
+    """Continuous functions of a degree, 1 or 2, on the tetrahedra of a volume without unused vertices."""
+
+    volume: TetrahedralMesh
+    degree: int
+
+    @classmethod
+    def of(cls, volume: Any, degree: int) -> "FiniteElements":
+        """Those on a volume, as for `boundary`."""
+        mesh = tetrahedral_mesh(volume)
+        if len(np.unique(mesh.tetrahedra)) < mesh.number_of_vertices:
+            mesh = extracted(mesh, np.arange(mesh.number_of_tetrahedra), mesh.names, np.zeros((0, 3), np.int64), "wall")
+        return cls(mesh, degree)
+
+    @cached_property
+    def basis(self) -> Any:
+        """The basis of scikit-fem, with a rule of degree 2 p + 2."""
+        skfem = scikit_fem()
+        element = skfem.ElementTetP1() if self.degree == 1 else skfem.ElementTetP2()
+        return skfem.Basis(skfem_mesh(self.volume), element, intorder=2 * self.degree + 2)
+
+    @property
+    def dimension(self) -> int:
+        """Number of functions in the volume."""
+        return int(self.basis.N)
+
+    @property
+    def points(self) -> NDArray[np.float64]:
+        """(nt, q, 3) points of quadrature."""
+        return np.moveaxis(np.asarray(self.basis.global_coordinates().value), 0, -1)
+
+    @cached_property
+    def space(self) -> Space:
+        """The functions of the same degree on the boundary."""
+        return (P1 if self.degree == 1 else P2)(self.volume.surface())
+
+    @cached_property
+    def trace(self) -> sp.csr_array:
+        """T (space.dimension, dimension): values on the boundary."""
+        return trace(self.basis, self.space)
+
+    def stiffness(self, a: NDArray[Any]) -> sp.csr_array:
+        """int a grad u . grad v with values a (nt, q) at the points, or tensors (nt, q, 3, 3)."""
+
+        def form(u: Any, v: Any, w: Any) -> Any:
+            if a.ndim == 2:
+                return a * (u.grad * v.grad).sum(axis=0)
+            return np.einsum("nqij,jnq,inq->nq", a, u.grad, v.grad)
+
+        return self._assembled(form, a.dtype)
+
+    def mass(self, n: NDArray[Any]) -> sp.csr_array:
+        """int n u v with values n (nt, q) at the points."""
+        return self._assembled(lambda u, v, w: n * u * v, n.dtype)
+
+    def _assembled(self, form: Any, dtype: np.dtype[Any]) -> sp.csr_array:
+        return sp.csr_array(scikit_fem().BilinearForm(form, dtype=dtype.type).assemble(self.basis))
+
+    def load(self, density: NDArray[Any]) -> NDArray[Any]:
+        """int f v with values f (nt, q) at the points."""
+        return np.asarray(
+            scikit_fem().LinearForm(lambda v, w: density * v, dtype=density.dtype.type).assemble(self.basis)
+        )
+
+    def function(self, coefficients: NDArray[Any], label: str, unit: str) -> VolumeFunction:
+        """The function with these coefficients."""
+        basis, mesh = self.basis, self.volume
+        values = coefficients[basis.nodal_dofs[0]]
+        if self.degree == 2:  # edges in lexicographic order
+            ends = np.sort(basis.mesh.edges.T, axis=1)
+            values = np.concatenate([values, coefficients[basis.edge_dofs[0]][np.lexsort(ends.T[::-1])]])
+        return VolumeFunction(mesh.vertices, mesh.tetrahedra, self.degree, np.asarray(values), label, unit)

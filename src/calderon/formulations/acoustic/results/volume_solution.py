@@ -1,0 +1,57 @@
+"""The solution of scattering by a body whose field is known at the nodes of tetrahedra."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
+from calderon.spaces.volume_function import VolumeFunction
+from calderon.validation import of_any_shape, one_or_more_points
+
+
+@dataclass(frozen=True, eq=False)
+class VolumeScatteringSolution(ScatteringSolution):
+    """The field u_inc + u_s of an incident wave outside of a body, and the total field `interior` in its tetrahedra.
+
+    surface: the total pressure on the boundary, derivative: du/dn on its outside. The rest is as in
+    `ScatteringSolution`.
+    """
+
+    interior: VolumeFunction = None  # type: ignore[assignment]
+
+    saved_classes: ClassVar[Sequence[type]] = (*ScatteringSolution.saved_classes, VolumeFunction)
+
+    @of_any_shape
+    def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
+        """The total pressure (n,) in Pa at points (n, 3): in a tetrahedron the finite element function there, elsewhere
+        the incident wave and the layers."""
+        outside = super().field
+        return self._pieced(points, (), self.interior.values, lambda x: outside(x, backend, precision))
+
+    @of_any_shape
+    def gradient(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
+        """The gradient of the total pressure (n, 3) in Pa/m at points (n, 3), as `field`."""
+        outside = super().gradient
+        return self._pieced(points, (3,), self.interior.gradients, lambda x: outside(x, backend, precision))
+
+    def _pieced(self, points: Any, shape: tuple[int, ...], inside: Any, outside: Any) -> NDArray[np.complex128]:
+        x = one_or_more_points(points)
+        found, local = self.interior.find(x)
+        within = found >= 0
+        values = np.empty((len(x), *shape), np.complex128)
+        if within.any():
+            values[within] = inside(found[within], local[within])
+        if not within.all():
+            values[~within] = outside(x[~within])
+        return values
+
+    def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return np.ones(len(points), dtype=bool)
+
+    def _require_consistent(self) -> None:
+        super()._require_consistent()
+        if not isinstance(self.interior, VolumeFunction):
+            raise ValueError("no field in a volume")
