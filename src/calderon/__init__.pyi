@@ -11,7 +11,10 @@ from . import (
     plots as plots,
 )
 from .backends import available_backends as available_backends
-from .coupling import InhomogeneousScattering as InhomogeneousScattering
+from .coupling import (
+    InhomogeneousPotential as InhomogeneousPotential,
+    InhomogeneousScattering as InhomogeneousScattering,
+)
 from .dg import MaxwellDG as MaxwellDG
 from .files import DamagedFile as DamagedFile
 from .fmm import laplace_sums as laplace_sums
@@ -110,6 +113,7 @@ from .spaces import (
 )
 from .waves import (
     CurrentDipole as CurrentDipole,
+    CurrentPath as CurrentPath,
     CurrentSource as CurrentSource,
     ElectricDipole as ElectricDipole,
     ElectromagneticPlaneWave as ElectromagneticPlaneWave,

@@ -2,7 +2,8 @@
 
 from calderon.coupling.inhomogeneous import InhomogeneousScattering
 from calderon.coupling.matrices import matrices
+from calderon.coupling.potential import InhomogeneousPotential
 from calderon.coupling.traces import trace
 from calderon.coupling.volumes import boundary, skfem_mesh
 
-__all__ = ["InhomogeneousScattering", "boundary", "matrices", "skfem_mesh", "trace"]
+__all__ = ["InhomogeneousPotential", "InhomogeneousScattering", "boundary", "matrices", "skfem_mesh", "trace"]

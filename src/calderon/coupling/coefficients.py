@@ -8,7 +8,10 @@ from numpy.typing import NDArray
 
 from calderon.mesh import TetrahedralMesh
 from calderon.spaces.space import called
+from calderon.validation import unmasked
 
+SIZES = 1e30
+"""Coefficients of media are far below."""
 Coefficient = complex | Mapping[int | str, complex] | Callable[[NDArray[np.float64]], Any]
 """A number, {tag or name of a material: number}, or f(x) with x (n, 3) and values (n,), or (n, 3, 3) of tensors."""
 
@@ -30,7 +33,7 @@ def at_points(
         values = np.asarray(called(given, flat, flat))
         values = values.reshape(*shape, *values.shape[1:]) if len(np.atleast_1d(values)) == len(flat) else values
     else:
-        single = np.asarray(given)
+        single = unmasked(given, name)
         values = np.broadcast_to(single, (*shape, *single.shape))
     if values.dtype.kind not in "iufc":
         raise TypeError(f"{name}={given!r}: a number, a table by material or a function of points is needed")
@@ -40,9 +43,11 @@ def at_points(
             f"{name} has values of shape {values.shape} for {shape[0]} tetrahedra with {shape[1]} points: it must give "
             f"one number{' or one tensor (3, 3)' if tensors else ''} for each point (n, 3)"
         )
-    bad = ~np.isfinite(values).reshape(*shape, -1).all(axis=2)
+    bad = ~(np.abs(values) < SIZES).reshape(*shape, -1).all(axis=2)
     if bad.any():
-        raise ValueError(f"{name} is not finite at {bad.sum()} points, the first is {points[bad][0]}")
+        raise ValueError(
+            f"{name} is not finite, or beyond {SIZES:g}, at {bad.sum()} points, the first is {points[bad][0]}"
+        )
     return values.astype(complex if values.dtype.kind == "c" and np.imag(values).any() else float)
 
 

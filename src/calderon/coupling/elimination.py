@@ -92,14 +92,16 @@ def _nested_dissection(matrix: sp.csr_array) -> NDArray[np.int64]:
 class Elimination:
     """What replaces the unknowns of the volume, A u = T' y, in boundary operators that act on (T u, lambda).
 
-    symmetric: the unknowns are (y, lambda), and the first rows have y added; else they are lambda alone, and
-    y = M lambda with the mass matrix `pairing` (n_u, n_lambda).
+    symmetric: the unknowns are (y, lambda), and the first rows have y added; else they are x (n_lambda,),
+    y = M x with the mass matrix `pairing` (n_u, n_lambda), and x = lambda + R T u. robin: R (n_lambda, n_u), where A
+    has T' M R T added since it would have no inverse without: constants are in its null space in statics; else None.
     """
 
     factors: VolumeFactors
     trace: sp.csr_array
     pairing: sp.csr_array
     symmetric: bool = False
+    robin: sp.csr_array | None = None
 
     @property
     def size(self) -> int:
@@ -110,9 +112,11 @@ class Elimination:
         """y (n_u, m) of unknowns x (n, m)."""
         return np.asarray(x[: self.pairing.shape[0]] if self.symmetric else self.pairing @ x)
 
-    def slope(self, x: NDArray[Any]) -> NDArray[Any]:
-        """lambda (n_lambda, m) of unknowns x (n, m)."""
-        return x[self.pairing.shape[0] :] if self.symmetric else x
+    def slope(self, x: NDArray[Any], value: NDArray[Any]) -> NDArray[Any]:
+        """lambda (n_lambda, ...) of unknowns x (n, ...) and T u."""
+        if self.symmetric:
+            return x[self.pairing.shape[0] :]
+        return x if self.robin is None else x - self.robin @ value
 
     def volume(self, x: NDArray[Any]) -> NDArray[Any]:
         """u (N, m) in the volume of unknowns x (n, m)."""
@@ -120,10 +124,13 @@ class Elimination:
 
     def surface(self, x: NDArray[Any]) -> NDArray[Any]:
         """(T u, lambda) of unknowns x (n, m)."""
-        return np.concatenate([self.trace @ self.volume(x), self.slope(x)])
+        value = self.trace @ self.volume(x)
+        return np.concatenate([value, self.slope(x, value)])
 
     def transposed(self, weights: NDArray[Any], slopes: NDArray[Any]) -> NDArray[Any]:
         """(n, m) what weights (n_u, m) of T u and (n_lambda, m) of lambda are of the unknowns."""
+        if self.robin is not None:
+            weights = weights - self.robin.T @ slopes
         own = self.trace @ self.factors.solve(self.trace.T @ weights)
         return np.concatenate([own, slopes]) if self.symmetric else self.pairing.T @ own + slopes
 

@@ -15,6 +15,9 @@ from calderon.mesh.tetrahedra import extracted
 from calderon.spaces import P1, P2, Space
 from calderon.spaces.volume_function import VolumeFunction
 
+DEGREES = {"P1": 1, "P2": 2}
+"""The degree of the functions by the name of their space on the surface."""
+
 
 @dataclass(frozen=True, eq=False)
 class FiniteElements:
@@ -46,12 +49,30 @@ class FiniteElements:
     @property
     def points(self) -> NDArray[np.float64]:
         """(nt, q, 3) points of quadrature."""
-        return np.moveaxis(np.asarray(self.basis.global_coordinates().value), 0, -1)
+        return np.moveaxis(np.asarray(self.basis.global_coordinates()), 0, -1)
 
     @cached_property
     def space(self) -> Space:
         """The functions of the same degree on the boundary."""
         return (P1 if self.degree == 1 else P2)(self.volume.surface())
+
+    @cached_property
+    def slopes(self) -> Space:
+        """The space of normal derivatives on the boundary: linear functions, which are as accurate as quadratic ones
+        on flat triangles, between which the normal jumps."""
+        return P1(self.volume.surface())
+
+    @cached_property
+    def inclusion(self) -> sp.csr_array:
+        """(space.dimension, slopes.dimension): `slopes` as functions of `space`."""
+        space, kept = self.space, self.space.dofs.ravel()
+        first = np.unique(kept, return_index=True)[1]
+        return self.slopes.expansion(space.element.nodes)[first]
+
+    @cached_property
+    def pairing(self) -> sp.csr_array:
+        """M (space.dimension, slopes.dimension), integrals of the functions on the boundary with `slopes`."""
+        return self.slopes.mass_matrix(self.space)
 
     @cached_property
     def trace(self) -> sp.csr_array:
@@ -80,6 +101,17 @@ class FiniteElements:
         return np.asarray(
             scikit_fem().LinearForm(lambda v, w: density * v, dtype=density.dtype.type).assemble(self.basis)
         )
+
+    def flux_load(self, field: NDArray[Any]) -> NDArray[Any]:
+        """int f . grad v with vectors f (nt, q, 3) at the points."""
+        parts = np.moveaxis(field, -1, 0)
+        form = scikit_fem().LinearForm(lambda v, w: (parts * v.grad).sum(axis=0), dtype=field.dtype.type)
+        return np.asarray(form.assemble(self.basis))
+
+    @property
+    def description(self) -> str:
+        """A line for the text of a problem."""
+        return f"{self.dimension} unknowns in {self.volume.number_of_tetrahedra} tetrahedra are eliminated"
 
     def function(self, coefficients: NDArray[Any], label: str, unit: str) -> VolumeFunction:
         """The function with these coefficients."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calderon.coupling.coefficients import Coefficient, at_points, require_loss, require_positive
 from calderon.coupling.elimination import DualUnknowns, EliminatedSystem, Elimination, VolumeFactors
-from calderon.coupling.finite_elements import FiniteElements
+from calderon.coupling.finite_elements import DEGREES, FiniteElements
 from calderon.formulations.acoustic.results.volume_solution import VolumeScatteringSolution
 from calderon.formulations.acoustic.scattering import ScatteringProblem, usual_coupling
 from calderon.formulations.options import SolveChoices, SolveOptions
@@ -21,7 +21,6 @@ from calderon.spaces import Function
 from calderon.validation import one_of, wavenumber_of_a_wave
 
 FORMULATIONS = "burton-miller", "johnson-nedelec", "symmetric"
-DEGREES = {"P1": 1, "P2": 2}
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -44,7 +43,7 @@ class InhomogeneousScattering(ScatteringProblem):
     density_ratio: rho / rho0, and interior_wavenumber: omega / c in 1/m; or a= and n= themselves. Each is a number, a
     table {tag or name of a material: number} or a function f(x) of points (n, 3) with values (n,); a may give tensors
     (n, 3, 3). Loss has Im interior_wavenumber > 0, Im n >= 0, Im a <= 0.
-    space: "P1" or "P2", of u, inside and on the surface, and of lambda.
+    space: "P1" or "P2", of u, inside and on the surface; lambda is linear.
 
     formulation: "burton-miller", above, one solution at each real k; "johnson-nedelec", eta = 0, fails at resonances of
     the inside of the surface with the outer medium, where u is wrong; "symmetric",
@@ -155,42 +154,43 @@ class InhomogeneousScattering(ScatteringProblem):
         """The volume, whose factors are made when they are first needed."""
         (a, n), elements = self._material, self.elements
         matrix = elements.stiffness(a) - self.wavenumber**2 * elements.mass(n)
-        pairing = self.function_space.mass_matrix()
-        return Elimination(VolumeFactors(matrix.tocsr()), elements.trace, pairing, self.formulation == "symmetric")
+        factors = VolumeFactors(matrix.tocsr())
+        return Elimination(factors, elements.trace, elements.pairing, self.formulation == "symmetric")
 
     def _build_system(self) -> EliminatedSystem:
-        green, space, eta = self.green, self.function_space, self.eta
-        half = 0.5 * identity(space)
-        value, slope = half - double_layer(green, space), single_layer(green, space)
-        spaces: Any = (space,)
+        green, space, slopes, eta = self.green, self.function_space, self.elements.slopes, self.eta
+        value = 0.5 * identity(space, slopes) - double_layer(green, space, slopes)
+        slope = single_layer(green, slopes)
         if self.formulation == "symmetric":
             text = (
                 "symmetric coupling (A + T' D T) u - T' (M/2 - K') lambda = T' du_inc/dn, -(I/2 - K) T u - V lambda = "
                 "-u_inc"
             )
-            first = [hypersingular(green, space), adjoint_double_layer(green, space) - half]
-            rows, spaces = blocks([first, [-1 * value, -1 * slope]]), (DualUnknowns(space), space)
+            derivative = adjoint_double_layer(green, slopes, space) - 0.5 * identity(slopes, space)
+            rows = blocks([[hypersingular(green, space), derivative], [-1 * value, -1 * slope]])
+            spaces: Any = (DualUnknowns(space), slopes)
             return EliminatedSystem(text, rows, spaces, elimination=self.elimination)
         text = "A u = T' M lambda, (I/2 - K) T u + V lambda = u_inc (Johnson-Nedelec)"
         if eta != 0:
-            value = value + eta * hypersingular(green, space)
-            slope = slope + eta * (half + adjoint_double_layer(green, space))
+            value = value + eta * hypersingular(green, space, slopes)
+            slope = slope + eta * (0.5 * identity(slopes) + adjoint_double_layer(green, slopes))
             text = (
                 "A u = T' M lambda, Burton-Miller (I/2 - K + eta D) T u + (V + eta (I/2 + K')) lambda = u_inc + eta "
                 f"du_inc/dn, eta = {eta:.4g} m"
             )
-        return EliminatedSystem(text, blocks([[value, slope]]), spaces, elimination=self.elimination)
+        return EliminatedSystem(text, blocks([[value, slope]]), (slopes,), elimination=self.elimination)
 
     def _sweep_options(self, choices: SolveChoices) -> SolveOptions:
         return super()._sweep_options({"preconditioner": "mass", **choices})
 
     def _rhs(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
         if self.formulation == "symmetric":
-            return np.concatenate([derivative, -value])
-        return value + self.eta * derivative
+            return np.concatenate([derivative, -self.elements.inclusion.T @ value])
+        return np.asarray(self.elements.inclusion.T @ (value + self.eta * derivative))
 
     def _far_load(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
-        return self.elimination.transposed(derivative[:, None], -value[:, None])[:, 0]
+        slopes = -self.elements.inclusion.T @ value
+        return self.elimination.transposed(derivative[:, None], slopes[:, None])[:, 0]
 
     def _potentials(self, coefficients: NDArray[Any]) -> tuple[Any, tuple[Potential, ...]]:
         return self._outside(self.elements.trace @ self._inside(coefficients), coefficients)[::2]
@@ -201,10 +201,10 @@ class InhomogeneousScattering(ScatteringProblem):
 
     def _outside(self, value: NDArray[Any], coefficients: NDArray[Any]) -> tuple[Function, Function, Any]:
         """The total field on the surface, its normal derivative, and the layers of the scattered field."""
-        space, slope = self.function_space, self.elimination.slope(coefficients)
-        total = Function(space, value, "total pressure", "Pa")
-        derivative = Function(space, slope, "normal derivative of the total pressure", "Pa/m")
-        negative = Function(space, -slope, derivative.label, derivative.unit)
+        slope, slopes = self.elimination.slope(coefficients, value), self.elements.slopes
+        total = Function(self.function_space, value, "total pressure", "Pa")
+        derivative = Function(slopes, slope, "normal derivative of the total pressure", "Pa/m")
+        negative = Function(slopes, -slope, derivative.label, derivative.unit)
         layers = double_layer_potential(self.green, total), single_layer_potential(self.green, negative)
         return total, derivative, layers
 
@@ -218,6 +218,4 @@ class InhomogeneousScattering(ScatteringProblem):
 
     @property
     def _details(self) -> tuple[str, ...]:
-        volume = self.elements
-        inside = f"{volume.dimension} unknowns in {self.volume.number_of_tetrahedra} tetrahedra are eliminated"
-        return (inside, *super()._details)
+        return (self.elements.description, *super()._details)

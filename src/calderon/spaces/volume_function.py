@@ -1,5 +1,6 @@
 """Functions in a volume: continuous, linear or quadratic on each tetrahedron."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -75,6 +76,23 @@ class VolumeFunction:
     @cached_property
     def _search(self) -> Search:
         return Search(self.mesh)
+
+    def or_else(
+        self,
+        points: NDArray[np.float64],
+        shape: tuple[int, ...],
+        inside: Callable[[NDArray[np.int64], NDArray[np.float64]], NDArray[Any]],
+        outside: Callable[[NDArray[np.float64]], NDArray[Any]],
+    ) -> NDArray[Any]:
+        """(n, *shape) what `inside`, such as `values`, gives at the points (n, 3) in tetrahedra, and `outside` at the
+        others."""
+        found, local = self.find(points)
+        within = found >= 0
+        one = inside(found[within], local[within])
+        other = outside(points[~within]) if not within.all() else np.zeros((0, *shape), one.dtype)
+        result = np.empty((len(points), *shape), np.result_type(one, other))
+        result[within], result[~within] = one, other
+        return result
 
     def values(self, found: NDArray[np.int64], local: NDArray[np.float64]) -> NDArray[Any]:
         """(n,) values at reference coordinates (n, 3) of tetrahedra (n,), as from `find`."""

@@ -1,5 +1,6 @@
 """Incident fields, functions of points only; currents and signals that drive transient ones."""
 
+from calderon.waves.current_path import CurrentPath
 from calderon.waves.currents import CurrentDipole, CurrentSource, GaussianPulse, RampedSine, Signal
 from calderon.waves.field import ElectromagneticSuperposition, ElectromagneticWave, Superposition, Wave
 from calderon.waves.multipole import Multipole
@@ -8,6 +9,7 @@ from calderon.waves.point import ElectricDipole, MagneticDipole, PointSource
 
 __all__ = [
     "CurrentDipole",
+    "CurrentPath",
     "CurrentSource",
     "ElectricDipole",
     "ElectromagneticPlaneWave",

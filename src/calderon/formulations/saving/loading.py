@@ -16,6 +16,7 @@ from calderon.formulations.electromagnetic.antenna_solution import AntennaSoluti
 from calderon.formulations.electromagnetic.dielectric_solution import DielectricSolution
 from calderon.formulations.electromagnetic.pec import PECSolution
 from calderon.formulations.laplace.potential_solution import PotentialSolution
+from calderon.formulations.laplace.volume_potential import VolumePotentialSolution
 from calderon.formulations.periodic.cell_solution import CellSolution
 from calderon.formulations.planar.echo import PlanarEcho
 from calderon.formulations.planar.solution import PlanarSolution
@@ -50,7 +51,7 @@ def _elastic_solution(values: dict[str, Any]) -> ElasticSolution:
 
 RESTORED = (
     AcousticSolution, AntennaSolution, CellSolution, DielectricSolution, PECSolution, PlanarEcho, PlanarSolution,
-    PotentialSolution, ScatteringSolution, SheetSolution, VolumeScatteringSolution,
+    PotentialSolution, ScatteringSolution, SheetSolution, VolumePotentialSolution, VolumeScatteringSolution,
 )  # fmt: skip
 SOLUTIONS: dict[str, Restorer] = {each.__name__: Restorer(each.saved_classes, each._restored) for each in RESTORED} | {
     ElasticSolution.__name__: Restorer(ElasticSolution.saved_classes, _elastic_solution),

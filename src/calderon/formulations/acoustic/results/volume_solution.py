@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,24 +29,17 @@ class VolumeScatteringSolution(ScatteringSolution):
         """The total pressure (n,) in Pa at points (n, 3): in a tetrahedron the finite element function there, elsewhere
         the incident wave and the layers."""
         outside = super().field
-        return self._pieced(points, (), self.interior.values, lambda x: outside(x, backend, precision))
+        return self.interior.or_else(
+            one_or_more_points(points), (), self.interior.values, lambda x: outside(x, backend, precision)
+        )
 
     @of_any_shape
     def gradient(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The gradient of the total pressure (n, 3) in Pa/m at points (n, 3), as `field`."""
         outside = super().gradient
-        return self._pieced(points, (3,), self.interior.gradients, lambda x: outside(x, backend, precision))
-
-    def _pieced(self, points: Any, shape: tuple[int, ...], inside: Any, outside: Any) -> NDArray[np.complex128]:
-        x = one_or_more_points(points)
-        found, local = self.interior.find(x)
-        within = found >= 0
-        values = np.empty((len(x), *shape), np.complex128)
-        if within.any():
-            values[within] = inside(found[within], local[within])
-        if not within.all():
-            values[~within] = outside(x[~within])
-        return values
+        return self.interior.or_else(
+            one_or_more_points(points), (3,), self.interior.gradients, lambda x: outside(x, backend, precision)
+        )
 
     def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
         return np.ones(len(points), dtype=bool)
