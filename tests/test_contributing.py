@@ -54,6 +54,6 @@ def test_the_index_of_decisions_has_every_page():
     index = (folder / "index.md").read_text(encoding="utf-8")
     by_folder, changed = index.split("## Replaced or extended in part")
     pages = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("[0-9]*.md")}
-    assert set(re.findall(r"\((\d\d-[\w-]+\.md)\)", by_folder)) == set(pages)
+    assert set(re.findall(r"\((\d+-[\w-]+\.md)\)", by_folder)) == set(pages)
     marked = {name for name, text in pages.items() if re.search(r"(?m)^\*(Replaced in part|Extended by)", text)}
-    assert marked == set(re.findall(r"(?m)^\| \[\d+\]\((\d\d-[\w-]+\.md)\)", changed))
+    assert marked == set(re.findall(r"(?m)^\| \[\d+\]\((\d+-[\w-]+\.md)\)", changed))

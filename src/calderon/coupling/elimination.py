@@ -1,20 +1,18 @@
 """Unknowns of the volume eliminated by sparse factors: a matrix over that of the boundary operators."""
 
-import time
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import require_memory
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.options import SolveOptions
 from calderon.operators.methods import Plan
+from calderon.solvers import SparseLU, factor_bytes
 from calderon.spaces import Space
 
 COLUMNS = 128
@@ -23,74 +21,33 @@ COLUMNS = 128
 
 @dataclass(frozen=True, eq=False)
 class VolumeFactors:
-    """Sparse LU factors of a symmetric matrix A of finite elements, in the order of METIS where pymetis is there."""
+    """Sparse LU factors of a matrix A of finite elements, made when they are first needed."""
 
     matrix: sp.csr_array
 
     @property
     def estimated_bytes(self) -> int:
-        """Memory of the factors before they are made: those of quadratic Helmholtz matrices of N rows have 220 N
-        (N / 15,625)^0.44 entries a factor, measured up to N = 50,653."""
-        rows = self.matrix.shape[0]
-        return int(2 * 220 * rows * (rows / 15_625) ** 0.44 * (self.matrix.dtype.itemsize + 4))
+        """Memory of the factors before they are made."""
+        return factor_bytes(self.matrix)
 
     @cached_property
-    def _factors(self) -> tuple[Any, NDArray[np.int64], float]:
-        began = time.perf_counter()
-        require_memory(self.estimated_bytes, "the sparse factors of the volume", "take a coarser volume")
-        order = _nested_dissection(self.matrix)
-        ordered = sp.csc_array(self.matrix[order][:, order])
-        try:
-            factors = scipy.sparse.linalg.splu(
-                ordered,
-                permc_spec="NATURAL",
-                diag_pivot_thresh=0.01,
-                options={"SymmetricMode": True},
-            )
-        except RuntimeError as error:
+    def _factors(self) -> SparseLU:
+        factors = SparseLU(self.matrix)
+        if factors.is_singular:
             raise ValueError(
-                f"the matrix of the volume has no inverse ({error}): at a resonance of the body with a rigid surface "
-                "take a wavenumber nearby, or some loss"
-            ) from None
-        return factors, order, time.perf_counter() - began
-
-    @property
-    def seconds(self) -> float:
-        """The time that the factors took."""
-        return self._factors[2]
+                f"the matrix of the volume has nearly no inverse (condition {factors.condition:.1g}): this is a "
+                "resonance of the body with a rigid surface, take a wavenumber nearby or some loss"
+            )
+        return factors
 
     def solve(self, rhs: NDArray[Any]) -> NDArray[Any]:
         """A^-1 b for columns b (N, m); real factors serve complex columns."""
-        factors, order, _ = self._factors
-        columns = np.ascontiguousarray(rhs[order])
-        if self.matrix.dtype.kind == "c":
-            found = factors.solve(columns.astype(np.complex128))
-        elif np.iscomplexobj(columns):
-            both = factors.solve(np.concatenate([columns.real, columns.imag], axis=1).astype(np.float64))
-            found = both[:, : columns.shape[1]] + 1j * both[:, columns.shape[1] :]
-        else:
-            found = factors.solve(columns.astype(np.float64))
-        solution = np.empty_like(found)
-        solution[order] = found
-        return solution
-
-
-def _nested_dissection(matrix: sp.csr_array) -> NDArray[np.int64]:
-    """An order (n,) of rows and columns with few entries in the factors."""
-    try:
-        import pymetis
-    except ImportError:  # no wheel for Windows
-        return np.asarray(scipy.sparse.csgraph.reverse_cuthill_mckee(sp.csr_matrix(matrix), True), np.int64)
-    coordinates = matrix.tocoo()
-    off = coordinates.row != coordinates.col
-    graph = sp.csr_array((np.ones(off.sum()), (coordinates.row[off], coordinates.col[off])), matrix.shape)
-    adjacency = pymetis.CSRAdjacency(graph.indptr.tolist(), graph.indices.tolist())
-    return np.asarray(pymetis.nested_dissection(adjacency)[0], np.int64)
+        return self._factors.solve(rhs)
 
 
 @dataclass(frozen=True, eq=False)
 class Elimination:
-    """What replaces the unknowns of the volume, A u = T' y, in boundary operators that act on (T u, lambda).
+    """The map that replaces the unknowns of the volume, A u = T' y, in boundary operators that act on (T u, lambda).
 
     symmetric: the unknowns are (y, lambda), and the first rows have y added; else they are x (n_lambda,),
     y = M x with the mass matrix `pairing` (n_u, n_lambda), and x = lambda + R T u. robin: R (n_lambda, n_u), where A

@@ -28,7 +28,7 @@ class FiniteElements:
 
     @classmethod
     def of(cls, volume: Any, degree: int) -> "FiniteElements":
-        """Those on a volume, as for `boundary`."""
+        """The functions of a degree on a volume, which is given as for `boundary`."""
         mesh = tetrahedral_mesh(volume)
         if len(np.unique(mesh.tetrahedra)) < mesh.number_of_vertices:
             mesh = extracted(mesh, np.arange(mesh.number_of_tetrahedra), mesh.names, np.zeros((0, 3), np.int64), "wall")

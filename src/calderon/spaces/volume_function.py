@@ -23,7 +23,7 @@ class VolumeFunction:
     vertices (nv, 3); tetrahedra (nt, 4), the vertices of each in ascending order; degree 1 or 2. coefficients: the
     values at the vertices, then, for degree 2, at the middles of the edges, in lexicographic order of their vertices.
     label and unit go into files and pictures. ValueError for arrays that do not belong together, MeshError for
-    tetrahedra that are none.
+    invalid tetrahedra.
     """
 
     vertices: NDArray[np.float64]
