@@ -19,7 +19,7 @@ Column = tuple[str, Iterable[float | str]]
 
 def decibels(level: float) -> str:
     """A tenth of a decibel, with a typographic minus sign."""
-    return f"{level:.1f}".replace("-", "\u2212")
+    return f"{round(level, 1) + 0.0:.1f}".replace("-", "\u2212")
 
 
 def ohms(impedance: complex) -> str:
@@ -69,6 +69,15 @@ def frequency_texts(hertz: Sequence[float]) -> list[str]:
 
 
 TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
+
+
+POWER_UNITS = ((1.0, "W"), (1e-3, "mW"), (1e-6, "µW"), (1e-9, "nW"), (1e-12, "pW"))
+
+
+def power_parts(watts: float) -> tuple[str, str]:
+    """Four digits of a power, and the unit in which it has few of them: "0.48", "mW"."""
+    factor, unit = _unit(abs(watts), POWER_UNITS)
+    return number(watts / factor), unit
 
 
 def time_unit(seconds: float) -> tuple[float, str]:

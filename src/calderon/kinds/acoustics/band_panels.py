@@ -99,8 +99,9 @@ def power_over_frequency(results: SoundResults, sheet: Sheet) -> None:
     unit = results.weighted_unit("dB re 1 pW")
     given = power_levels([step.power or 0.0 for step in results.steps])
     sheet.cartesian(
-        "power.png", "Sound power level over frequency.", results.frequencies / factor, {"": results.power_levels},
-        axis, f"sound power level ({unit})", references=_solved(results, given),
+        "power.png", "Sound power level over frequency.", results.frequencies / factor,
+        {"" if results.band_error is None else "sound power level": results.power_levels}, axis,
+        f"sound power level ({unit})", references=_solved(results, given),
     )  # fmt: skip
     columns = [("frequency_Hz", results.frequencies), ("sound_power_W", results.powers)]
     name = "sound_power_level_dBA" if results.is_weighted else "sound_power_level_dB"

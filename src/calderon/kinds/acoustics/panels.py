@@ -13,7 +13,7 @@ from calderon.data.labelled import stacked
 from calderon.formulations.scenes import pattern_layer
 from calderon.kinds.acoustics.band_panels import insertion_loss, levels, power_over_frequency, third_octaves
 from calderon.kinds.acoustics.results import SoundResults, Step
-from calderon.kinds.acoustics.room_panels import resonances, transmission_loss
+from calderon.kinds.acoustics.room_panels import four_pole_accuracy, resonances, transmission_loss
 from calderon.report import Sheet, panel
 from calderon.report.formatting import (
     Column,
@@ -22,6 +22,7 @@ from calderon.report.formatting import (
     mesh_numbers,
     number,
     plane_equation,
+    power_parts,
 )
 from calderon.report.panels import second_mesh, unknowns
 from calderon.report.scenes import evenly, facing, grid, opening, thinned_steps
@@ -52,7 +53,7 @@ def powers(results: SoundResults, sheet: Sheet) -> None:
     loudest = max((s for s in results.steps if s.power is not None), key=lambda s: s.power or 0.0, default=None)
     if loudest is not None and loudest.power is not None:
         name = f"{'largest ' if results.is_sweep else ''}sound power{_at(results, loudest)}"
-        sheet.headline(name, number(loudest.power), "W")
+        sheet.headline(name, *power_parts(loudest.power))
         level = 10 * np.log10(max(loudest.power, 1e-30) / 1e-12)
         sheet.headline("its level", decibels(level), "dB re 1 pW")
         if loudest.efficiency is not None:
@@ -65,7 +66,8 @@ def powers(results: SoundResults, sheet: Sheet) -> None:
         sheet.headline(name, f"{100 * max(errors):.2g}", "%")
     if any(step.absorbed for step in results.steps):
         most = max(results.steps, key=lambda step: step.absorbed)
-        sheet.headline(f"power that walls absorb{_at(results, most)}", number(most.absorbed), "W")
+        taker = "the sheet takes" if results.is_sheet else "walls absorb"
+        sheet.headline(f"power that {taker}{_at(results, most)}", *power_parts(most.absorbed))
 
 
 @panel("file.case.output.directivity")
@@ -207,7 +209,8 @@ def plane(results: SoundResults, sheet: Sheet) -> None:
     is_level = requested.quantity == "level"
     values = results.levels(pressure) if is_level else pressure
     name, unit = ("sound pressure level", results.level_unit) if is_level else ("p", "Pa")
-    top = float(np.nanmax(values.real))
+    # next to a point source the level has no bound
+    top = float(np.nanpercentile(values.real, 99.5 if results.file.case.source else 100.0)) if is_level else 0.0
     limits = (max(float(np.nanmin(values.real)), top - DEPTH), top) if is_level else None
     inside = results.file.case.acoustics.side == "interior"
     blank = "outside" if inside else "inside"
@@ -329,6 +332,6 @@ def _entries(step: Step) -> dict[str, Any]:
 
 PANELS = (
     insertion_loss, transmission_loss, levels, powers, directivity, third_octaves, resonances, power_over_frequency,
-    second_mesh, surface, plane, impulse, near_fields, unknowns, solution, fluid_and_mesh,
+    four_pole_accuracy, second_mesh, surface, plane, impulse, near_fields, unknowns, solution, fluid_and_mesh,
 )  # fmt: skip
 """In the order in which they appear."""

@@ -20,17 +20,13 @@ DRAWN = 4
 
 @panel("four_poles")
 def transmission_loss(results: SoundResults, sheet: Sheet) -> None:
-    """Transmission loss of a duct, and its four-poles as a file."""
+    """The transmission loss of a duct, and its four-poles as a file."""
     poles, hertz = results.four_poles, results.frequencies
     loss, ports = np.array([each.transmission_loss for each in poles]), results.file.case.output.four_pole
     places = {"largest ": int(loss.argmax()), "least ": int(loss.argmin())} if len(loss) > 1 else {"": 0}
     for name, place in places.items():
         at = f" at {frequency_text(hertz[place])}"
         sheet.headline(f"{name}transmission loss{at}", decibels(loss[place]), "dB")
-    worst = max(abs(each.determinant - 1) for each in poles)
-    sheet.headline("error estimate: determinant of the four-pole, 1 by reciprocity, differs by", f"{worst:.1e}")
-    if len(results.solved) < len(hertz):
-        sheet.headline("four-poles from solutions", f"{len(results.solved)} of {len(hertz)}", "frequencies")
     sheet.numbers["transmission_loss_dB"] = loss.tolist()
     columns: list[Column] = [("frequency_Hz", hertz), ("transmission_loss_dB", loss)]
     units = ("A", "B_Pa_s_per_m3", "C_m3_per_Pa_s", "D")
@@ -49,8 +45,18 @@ def transmission_loss(results: SoundResults, sheet: Sheet) -> None:
             solved = {"solved": (results.solved / factor, np.interp(results.solved, hertz, loss))}
         sheet.cartesian(
             "transmission_loss.png", f"Transmission loss from {ports[0]} to {ports[1]}, between pipes without end.",
-            hertz / factor, {"": loss}, axis, "transmission loss (dB)", references=solved,
+            hertz / factor, {"transmission loss" if solved else "": loss}, axis, "transmission loss (dB)",
+            references=solved,
         )  # fmt: skip
+
+
+@panel("four_poles")
+def four_pole_accuracy(results: SoundResults, sheet: Sheet) -> None:
+    """The determinant of four-poles, 1 by reciprocity, and how many were solved."""
+    worst = max(abs(each.determinant - 1) for each in results.four_poles)
+    sheet.headline("error estimate: determinant of the four-pole, 1 by reciprocity, differs by", f"{worst:.1e}")
+    if len(results.solved) < len(results.frequencies):
+        sheet.headline("frequencies with solutions", f"{len(results.solved)} of {len(results.frequencies)}")
 
 
 @panel("file.case.output.resonances")
