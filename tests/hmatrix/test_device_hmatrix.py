@@ -62,8 +62,8 @@ def test_double_layers_hold_the_tolerance():
     check(cal.double_layer(LAPLACE, SPACE), 1e-5)
 
 
-def test_a_lossy_wave():
-    check(cal.double_layer(cal.Helmholtz(3.0 + 0.5j), SPACE), 1e-4)
+def test_different_spaces_and_a_lossy_wave():
+    check(cal.adjoint_double_layer(cal.Helmholtz(3.0 + 0.5j), COARSE, cal.P0(COARSE.mesh)), 1e-4)
 
 
 EDGES = cal.RWG(cal.mesh.sphere(1.0, 0.18))
