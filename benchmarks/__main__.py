@@ -13,7 +13,7 @@ from benchmarks.accuracy import mlfmm as mlfmm_accuracy
 from benchmarks.common import results, tables
 from benchmarks.common.machine import describe, measure_floor
 from benchmarks.gpu import host, run
-from benchmarks.problems import lens, rigid_sphere, solids, solve
+from benchmarks.problems import coupled, lens, rigid_sphere, solids, solve
 from benchmarks.time_domain import dg, dg_scaling
 
 MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
@@ -26,6 +26,7 @@ MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
     "fmm-accuracy": fmm_accuracy.measure,
     "mlfmm": mlfmm.measure,
     "mlfmm-accuracy": mlfmm_accuracy.measure,
+    "coupled": coupled.measure,
     "layered": layered.measure,
     "lens": lens.measure,
     "entries": entries.measure,
@@ -53,7 +54,8 @@ def main() -> None:
     parser.add_argument(
         "--unknowns",
         type=int,
-        help="about so many of fmm-accuracy (3000), mlfmm-accuracy (5000), totals of gpu, the largest size of host",
+        help="about so many of fmm-accuracy (3000), mlfmm-accuracy (5000), the volume of coupled (200,000), totals of "
+        "gpu, the largest size of host",
     )
     parser.add_argument("--only", default="", help="only rows whose name contains this text, or these words")
     parser.add_argument("--seconds", type=float, default=480, help="gpu leaves out what may take longer than that")
