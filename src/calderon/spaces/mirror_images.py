@@ -9,6 +9,7 @@ p_k the parity of image k, psi_i functions of the whole surface. A function of t
 signs, as at a node in an odd mirror, is zero in such fields and has no unknown.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -116,6 +117,17 @@ class MirroredFunctions:
         largest one."""
         difference = tested - self.extended(tested[self.functions])
         return float(np.abs(difference).max() / max(np.abs(tested).max(), np.finfo(float).tiny))
+
+
+def stacked(parts: Sequence[MirroredFunctions]) -> MirroredFunctions:
+    """The functions of several spaces, one after the other; of these spaces themselves there is no one."""
+    if len(parts) == 1:
+        return parts[0]
+    starts = np.cumsum([0, *(each.space.dimension for each in parts)])
+    functions = [each.functions + start for each, start in zip(parts, starts[:-1], strict=True)]
+    images = None if parts[0].images is None else sp.block_diag([each.images for each in parts], format="csr")
+    copies = np.concatenate([each.copies for each in parts])
+    return MirroredFunctions(None, np.concatenate(functions), images, copies)
 
 
 def _image(

@@ -110,7 +110,55 @@ def test_what_does_not_fit_a_mirror_is_refused():
         problem.monostatic_target_strength([[1.0, 0, 0]])
     with pytest.raises(ValueError, match="has no Baffle"):
         cal.SoundSoftScattering(cal.mesh.disc(1.0, 0.5), K, mirrors=cal.Baffle())
-    with pytest.raises(ValueError, match="FluidTransmission has no mirrors"):
-        cal.FluidTransmission(half, K, 2.0, 1.5, mirrors={"z": "even"})
+    with pytest.raises(ValueError, match="walls of which a part is rigid have no mirrors"):
+        cal.FluidTransmission(part_of_ball("z", 0.5), K, {0: 2.0}, {0: 1.5}, rigid=1, mirrors={"z": "even"})
     with pytest.raises(ValueError, match="closed surface"):
         cal.FluidTransmission(half, K, 2.0, 1.5)
+
+
+@pytest.mark.parametrize("mirrors", [{"z": "odd"}, {"x": "even", "z": "odd"}], ids=str)
+@pytest.mark.filterwarnings("ignore::calderon.mesh.AccuracyWarning")
+def test_bodies_of_fluid_have_mirrors(mirrors):
+    part = part_of_ball(mirrors)
+    part = cal.TriangleMesh(part.vertices, part.triangles)
+    wave = symmetric(cal.PlaneWave([1.0, 2.0, 2.0], K), mirrors)
+    one = cal.FluidTransmission(part, K, 2.0, 1.5, mirrors=mirrors)
+    two = cal.FluidTransmission(part.mirrored(mirrors), K, 2.0, 1.5)
+    assert one.unknowns < (0.5 ** len(mirrors) + 0.1) * two.unknowns
+    a, b = one.solve(wave, rtol=1e-10), two.solve(wave, rtol=1e-10)
+    for f, g in ((a.surface, b.surface), (a.derivative, b.derivative)):
+        assert np.linalg.norm(f.coefficients - g.coefficients) < 3e-8 * np.linalg.norm(g.coefficients)
+    for points in (POINTS, 0.2 * POINTS):  # outside and inside
+        assert np.abs(a.field(points) - b.field(points)).max() < 3e-8 * np.abs(b.field(points)).max()
+
+
+@pytest.mark.variant
+@pytest.mark.parametrize("options", [{"method": "mlfmm"}, {"method": "hmatrix"}, {"backend": "opencl"}], ids=str)
+@pytest.mark.filterwarnings("ignore::calderon.mesh.AccuracyWarning")
+def test_bodies_of_fluid_have_mirrors_by_every_method(options, request):
+    if "backend" in options:
+        request.getfixturevalue("opencl")
+    mirrors, part = {"z": "odd"}, part_of_ball("z")
+    wave = symmetric(cal.PlaneWave([1.0, 2.0, 2.0], K), mirrors)
+    problem = cal.FluidTransmission(cal.TriangleMesh(part.vertices, part.triangles), K, 2.0, 1.5, mirrors=mirrors)
+    dense, found = (problem.solve(wave, rtol=1e-6, **given).surface.coefficients for given in ({}, options))
+    assert np.linalg.norm(found - dense) < 3e-5 * np.linalg.norm(dense)
+
+
+@pytest.mark.filterwarnings("ignore::calderon.mesh.AccuracyWarning")
+def test_a_bubble_next_to_a_rigid_ball_below_the_surface_of_the_sea():
+    """Against both with their images in the whole, and two waves of opposite sign."""
+    bubble, ball = (cal.mesh.sphere(0.5, 0.4).translated([x, 0, -1.2]) for x in (-0.8, 0.8))
+    both = cal.mesh.merge([
+        cal.TriangleMesh(each.vertices, each.triangles, np.full(each.number_of_triangles, tag))
+        for tag, each in enumerate((bubble, ball), 1)
+    ])  # fmt: skip
+    given, wave = ({1: 2.0}, {1: 1.5}), cal.PlaneWave([1.0, 0, 2.0], K)
+    sea = cal.FluidTransmission(both, K, *given, rigid=2, mirrors=cal.HalfSpace("z", rigid=False))
+    whole = cal.FluidTransmission(both.mirrored("z"), K, *given, rigid=2)
+    one, two = sea.solve(wave, rtol=1e-10), whole.solve(wave - wave.mirrored("z"), rtol=1e-10)
+    assert np.abs(one.field(BELOW) - two.field(BELOW)).max() < 3e-8 * np.abs(two.field(BELOW)).max()
+    toward = np.array([[0.6, 0, -0.8]])
+    echo = sea.solve(cal.PlaneWave(-toward[0], K), rtol=1e-9).far_field(toward)
+    strength = sea.monostatic_target_strength(toward, rtol=1e-9)
+    assert strength[0] == pytest.approx(20 * np.log10(np.abs(echo[0])), abs=1e-4)

@@ -142,3 +142,55 @@ def test_a_sphere_above_a_ground_is_two_spheres_and_two_waves():
         problem.monostatic_rcs([[0, 0, -1.0]])
     total = one.electric([[0.3, 0.4, 0.0]])[0]
     assert np.abs(total[:2]).max() < 1e-9 * np.abs(total[2])
+
+
+@pytest.mark.parametrize("mirrors", [{"z": "odd"}, {"x": "odd", "z": "even"}], ids=str)
+@pytest.mark.filterwarnings("ignore::calderon.mesh.AccuracyWarning")
+def test_penetrable_bodies_have_mirrors(mirrors):
+    """M is even where J is odd: fields, far fields and powers of the part are those of the whole."""
+    part, wave = part_of_ball(mirrors), fitting(mirrors)
+    one = cal.DielectricScattering(part, K, 2.0 + 0.5j, mirrors=mirrors)
+    two = cal.DielectricScattering(part.mirrored(mirrors), K, 2.0 + 0.5j)
+    assert one.unknowns < (0.5 ** len(mirrors) + 0.12) * two.unknowns
+    a, b = one.solve(wave, rtol=1e-10), two.solve(wave, rtol=1e-10)
+    for f, g in ((a.electric_currents, b.electric_currents), (a.magnetic_currents, b.magnetic_currents)):
+        assert np.linalg.norm(f[0].coefficients - g[0].coefficients) < 3e-8 * np.linalg.norm(g[0].coefficients)
+    far, inside = b.far_field(DIRECTIONS), np.array([[0.2, 0.1, -0.3]])
+    assert np.abs(a.far_field(DIRECTIONS) - far).max() < 3e-8 * np.abs(far).max()
+    assert np.abs(a.electric(inside) - b.electric(inside)).max() < 3e-8 * np.abs(b.electric(inside)).max()
+    assert a.absorbed_power("flux") == pytest.approx(b.absorbed_power("flux"), rel=1e-7)
+
+
+@pytest.mark.variant
+@pytest.mark.parametrize("options", [{"method": "mlfmm"}, {"method": "hmatrix"}, {"backend": "opencl"}], ids=str)
+@pytest.mark.filterwarnings("ignore::calderon.mesh.AccuracyWarning")
+def test_penetrable_bodies_have_mirrors_by_every_method(options, request):
+    if "backend" in options:
+        request.getfixturevalue("opencl")
+    problem = cal.DielectricScattering(part_of_ball("z"), K, 2.0 + 0.5j, mirrors={"z": "odd"})
+    wave = fitting({"z": "odd"})
+    solutions = [problem.solve(wave, rtol=1e-6, **given) for given in ({}, options)]
+    dense, found = (each.magnetic_currents[0].coefficients for each in solutions)
+    assert np.linalg.norm(found - dense) < 3e-5 * np.linalg.norm(dense)
+
+
+@pytest.mark.filterwarnings("ignore::calderon.mesh.AccuracyWarning")
+def test_a_coated_conductor_above_a_ground():
+    """Against two bodies and two waves, whose powers it has the half of; a radar sees the reflected wave, too."""
+    coat, core = (cal.mesh.sphere(radius, 0.4).translated([0.1, 0, 1.0]) for radius in (0.6, 0.35))
+    wave = cal.PlaneWave([1.0, 0, -2.0], K, polarization=[2.0, 0, 1.0])
+    constants = [2.0 + 1.0j, np.inf]
+    ground = cal.DielectricScattering([coat, core], K, constants, mirrors=cal.HalfSpace("z"))
+    whole = cal.DielectricScattering([coat.mirrored("z"), core.mirrored("z")], K, constants)
+    one, two = ground.solve(wave, rtol=1e-10), whole.solve(wave - wave.mirrored("z"), rtol=1e-10)
+    up = np.abs(DIRECTIONS)
+    assert np.abs(one.far_field(up) - two.far_field(up)).max() < 1e-7 * np.abs(two.far_field(up)).max()
+    assert one.absorbed_power("flux")[0] == pytest.approx(two.absorbed_power("flux")[0] / 2, rel=1e-6)
+    toward = np.array([[0.6, 0, 0.8]])
+    sent = cal.PlaneWave(-toward[0], K, polarization=[0.8, 0, -0.6])
+    seen = ground.solve(sent, rtol=1e-9).rcs(toward, polarization="V")
+    np.testing.assert_allclose(ground.monostatic_rcs(toward, polarization="VV", rtol=1e-9), seen, rtol=1e-5)
+    with pytest.raises(ValueError, match="has mirrors by 'pmchwt' alone"):
+        cal.DielectricScattering(coat, K, 2.0, formulation="muller", mirrors=cal.HalfSpace("z"))
+    with pytest.raises(ValueError, match="scales of their own"):
+        cal.DielectricScattering(coat, 0.1, 2.0, mirrors={"z": "odd"})

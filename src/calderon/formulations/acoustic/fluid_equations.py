@@ -14,6 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.acoustic.scattering import ROOT_ERROR, hard_on_a_plane
 from calderon.formulations.linear_system import mass_preconditioner
+from calderon.formulations.mirrors import MirroredSurface
 from calderon.greens import Helmholtz
 from calderon.onsurface import SurfaceOperator, osrc_dtn
 from calderon.operators import (
@@ -24,6 +25,7 @@ from calderon.operators import (
     hypersingular,
     identity,
     single_layer,
+    transformed,
 )
 from calderon.spaces import Space
 
@@ -61,8 +63,9 @@ class Body(ABC):
     def columns(self) -> list[Column]: ...
 
     @abstractmethod
-    def own(self, k: float) -> list[list[Any]]:
-        """Terms of the rows in addition to those outside, for |k| outside."""
+    def own(self, k: float, test: Space) -> list[list[Any]]:
+        """Terms of the rows in addition to those outside, for |k| outside. test: of the functions on the surface those
+        that the equation is tested with, all without mirrors."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +89,8 @@ class FluidBody(Body):
     def columns(self) -> list[Column]:
         return [Column(self.surface, "u"), Column(self.surface, "q")]
 
-    def own(self, k: float) -> list[list[Any]]:
-        return [[identity(self.surface), None], [None, identity(self.surface)]]
+    def own(self, k: float, test: Space) -> list[list[Any]]:
+        return [[identity(self.surface, test), None], [None, identity(self.surface, test)]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +108,8 @@ class RigidBody(Body):
     def columns(self) -> list[Column]:
         return [Column(self.surface, "u")]
 
-    def own(self, k: float) -> list[list[Any]]:
-        return [[0.5 * identity(self.surface)]]
+    def own(self, k: float, test: Space) -> list[list[Any]]:
+        return [[0.5 * identity(self.surface, test)]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +131,7 @@ class Vessel(Body):
     def columns(self) -> list[Column]:
         return [Column(self.surface, "u"), Column(self.wall, "jump"), Column(self.opening, "q")]
 
-    def own(self, k: float) -> list[list[Any]]:
+    def own(self, k: float, test: Space) -> list[list[Any]]:
         u, jump, q, inside = self.surface, self.wall, self.opening, Helmholtz(self.wavenumber)
         part = 1 / (self.density_ratio * k)
         return [
@@ -150,12 +153,15 @@ class Vessel(Body):
         ]
 
 
-def equations(outside: Helmholtz, bodies: list[Body]) -> BoundaryOperator:
-    """The operator of all bodies, rows and columns of one after the other."""
+def equations(outside: Helmholtz, bodies: list[Body], surface: MirroredSurface) -> BoundaryOperator:
+    """The operator of all bodies, rows and columns of one after the other. surface: that of all, with its images in
+    mirrors, in which spaces of bodies are those of the whole."""
+    functions = {id(space): surface.functions(space) for space in _spaces(bodies)}
     k, sides, rows = abs(outside.wavenumber), [sides_of(number, each) for number, each in enumerate(bodies)], []
     for body, own_sides in zip(bodies, sides, strict=True):
-        own = iter(body.own(k))
+        own = iter(body.own(k, functions[id(body.surface)].part))
         for row in body.rows(k):
+            row = row._replace(space=functions[id(row.space)].part)
             line: list[Any] = []
             for other, other_sides in zip(bodies, sides, strict=True):
                 terms = next(own) if other is body else [None] * len(other.columns)
@@ -163,9 +169,15 @@ def equations(outside: Helmholtz, bodies: list[Body]) -> BoundaryOperator:
                     for fluid in own_sides.keys() & other_sides.keys():
                         green = outside if fluid == SURROUNDINGS else Helmholtz(bodies[fluid].wavenumber)  # type: ignore[attr-defined]
                         term = _sum(_layers(green, k, row, column, *other_sides[fluid]), term)
-                    line.append(term)
+                    images = functions[id(column.space)].images
+                    line.append(term if term is None else transformed(term, right=images))
             rows.append(line)
     return blocks(rows)
+
+
+def _spaces(bodies: list[Body]) -> list[Space]:
+    """The spaces of all unknowns."""
+    return [column.space for body in bodies for column in body.columns]
 
 
 def sides_of(number: int, body: Body) -> dict[int, tuple[float, complex]]:

@@ -34,6 +34,7 @@ from calderon.mesh.errors import warn_of_accuracy
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import Function, Loads, Space
 from calderon.spaces.lagrange import discontinuous
+from calderon.spaces.mirror_images import MirroredFunctions, stacked
 from calderon.validation import finite_complex, wavenumber_of_a_wave
 
 
@@ -68,6 +69,8 @@ class FluidTransmission(ScatteringProblem):
     are rigid parts of its wall, with sound on both sides: equations of the first kind (`fluid_equations.py`, and the
     chapter on theory), space "P1", on meshes that are fine at the boundary of the rigid part.
 
+    mirrors: as of `ScatteringProblem`, not for bodies with rigid parts of their walls.
+
     C. Mueller, Grundprobleme der mathematischen Theorie elektromagnetischer Schwingungen (1957); R. Kress and
     G. F. Roach, J. Math. Phys. 19 (1978) 1433.
     """
@@ -94,21 +97,18 @@ class FluidTransmission(ScatteringProblem):
         return inside(k, speed) if tags is None else {tag: inside(_of(k, tag), _of(speed, tag)) for tag in tags}
 
     def _check_fields(self) -> None:
-        if self.mirrors:
-            raise ValueError(
-                "FluidTransmission has no mirrors: solve on the whole, mesh.mirrored(plane), which takes any wave. "
-                "Bodies that are rigid, soft or absorb have them: SoundHardScattering, SoundSoftScattering, "
-                "ImpedanceScattering"
-            )
         object.__setattr__(self, "interior_wavenumber", self._wavenumbers_inside())
         if self.rigid_tags and len(self.rigid_tags) < len(np.unique(self.mesh.tags)):
-            warn_thin(self.mesh.restricted(self.rigid_tags))
+            warn_thin(self.surface.whole.restricted(self.rigid_tags))
         if self.density_ratio is None:
             raise TypeError("FluidTransmission needs density_ratio=, the density inside over that outside")
         given = self.density_ratio
         table = {tag: _ratio(each) for tag, each in given.items()} if isinstance(given, Mapping) else _ratio(given)
         object.__setattr__(self, "density_ratio", table)
-        _ = self._bodies
+        if self.mirrors and any(isinstance(body, Vessel) for body in self._bodies):
+            raise ValueError(
+                "bodies of fluid with walls of which a part is rigid have no mirrors: solve on mesh.mirrored(plane)"
+            )
 
     @cached_property
     def rigid_tags(self) -> tuple[int, ...]:
@@ -136,9 +136,19 @@ class FluidTransmission(ScatteringProblem):
 
         def inverse() -> LinearOperator:
             parts = [part for body in self._bodies for part in inverses(body, self.wavenumber, precision)]
+            parts = self._on_part(parts) if self.mirrors else parts
             return block_diagonal([(part.shape[0], part.dot) for part in parts], np.dtype(np.complex128))
 
         return Preconditioner("OSRC of rigid parts, mass of bodies of fluid", self.unknowns, inverse)
+
+    def _on_part(self, inverses: list[LinearOperator]) -> list[LinearOperator]:
+        """Inverses on the whole, of one column or of those of a body, as those of the part."""
+        found, columns = list[LinearOperator](), list(self._functions)
+        for each in inverses:
+            count = next(n for n in (1, 2) if sum(f.space.dimension for f in columns[:n]) == each.shape[0])
+            found.append(stacked(columns[:count]).inverse(each))
+            columns = columns[count:]
+        return found
 
     @property
     def _resolved(self) -> list[tuple[TriangleMesh, complex]]:
@@ -146,7 +156,7 @@ class FluidTransmission(ScatteringProblem):
         for body in self._bodies:
             around = self.wavenumber if body.parent == SURROUNDINGS else self._bodies[body.parent].wavenumber  # type: ignore[attr-defined]
             inside = getattr(body, "wavenumber", around)
-            own = np.unique(self.mesh.tags[body.surface.triangles])
+            own = np.unique(self.surface.whole.tags[body.surface.triangles])
             part = self.mesh if len(self._bodies) == 1 else self.mesh.restricted(own.tolist())
             found.append((part, max(around, inside, key=abs)))
         return found
@@ -165,8 +175,18 @@ class FluidTransmission(ScatteringProblem):
                 text += f"; that of Burton and Miller on rigid bodies, eta = {body.eta:.4g} m"
         if any(isinstance(body, Vessel) for body in self._bodies):
             text += "; symmetric ones of the first kind on walls of which a part is rigid"
-        spaces = tuple(column.space for column in self._columns)
-        return LinearSystem(text, equations(self.green, self._bodies), spaces)
+        spaces = self._functions if self.mirrors else tuple(column.space for column in self._columns)
+        return LinearSystem(text, equations(self.green, self._bodies, self.surface), spaces)
+
+    @cached_property
+    def _functions(self) -> tuple[MirroredFunctions, ...]:
+        """The functions of each column, with their images."""
+        return tuple(self.surface.functions(column.space) for column in self._columns)
+
+    @cached_property
+    def functions(self) -> MirroredFunctions:
+        """The functions of all columns, one after the other, with their images."""
+        return stacked(self._functions)
 
     @property
     def _columns(self) -> list[Column]:
@@ -253,6 +273,7 @@ class FluidTransmission(ScatteringProblem):
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ScatteringSolution:
         self._warn_of_faint_echo(info.residual)
+        coefficients = self.functions.extended(coefficients)
         total, slope = self._unknowns(coefficients)
         interior = list[Potential]()
         parts = iter(self._parts(coefficients))
@@ -265,7 +286,9 @@ class FluidTransmission(ScatteringProblem):
                 next_to = [(other, *found[number]) for other, found in sides if number in found]
                 interior += self._layers(Helmholtz(body.wavenumber), next_to, total, slope)
         layers = self._potentials(coefficients)[1]
-        rigid = [self.mesh.tags[each.surface.triangles] for each in self._bodies if isinstance(each, RigidBody)]
+        rigid = [
+            self.surface.whole.tags[each.surface.triangles] for each in self._bodies if isinstance(each, RigidBody)
+        ]
         tags = np.unique(np.concatenate(rigid)).tolist() if rigid else []
         return ScatteringSolution(
             data,
@@ -277,6 +300,7 @@ class FluidTransmission(ScatteringProblem):
             slope,
             self.frequency,
             tuple(tags),
+            self.surface.half_space,
         )
 
     def _in_vessel(

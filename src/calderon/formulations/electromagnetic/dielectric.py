@@ -37,11 +37,13 @@ from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.loops.scales import LoopScales, static_ratio
+from calderon.formulations.mirrors import Baffle, MirroredSurface, Mirrors
 from calderon.formulations.options import SolveOptions
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh import TriangleMesh
 from calderon.operators import BlockOperator
 from calderon.spaces import RWG, EdgeSpace, Loads, VectorFunction
+from calderon.spaces.mirror_images import MirroredFunctions
 from calderon.validation import one_of, unmasked
 from calderon.waves import ElectromagneticPlaneWave
 
@@ -71,6 +73,11 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
     An AccuracyWarning says where the currents of a solution do not extinguish the incident wave inside of the bodies to
     1 %: near resonances, as of negative permittivities, on a coarse mesh.
 
+    mirrors: planes in which J is "odd" and M "even", as at an electric wall, or J "even" and M "odd", as at a magnetic
+    one, {"z": "odd"}, for "pmchwt"; a mesh is then the part on one side of them. Waves are as even or odd, solutions
+    are those of the whole, `mesh.mirrored("z")`. Or `HalfSpace("z")`, a ground of metal, as of `PECScattering`. Not for
+    bodies much smaller than the wavelength.
+
     Triangles inscribed in a curved body take from its volume, which shifts resonances of a body of high permittivity:
     scale a mesh from a file so that it keeps the volume, as round shapes do.
 
@@ -88,11 +95,14 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
     gain: bool = field(default=False, kw_only=True)
     frequency: float | None = field(default=None, kw_only=True)
     impedance: float | None = field(default=None, kw_only=True)
+    mirrors: Mirrors = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         one_of(self.formulation, FORMULATIONS, "formulation")
-        if not isinstance(self.mesh, TriangleMesh | list | tuple) or len(self.meshes) == 0:
+        if not isinstance(self.mesh, TriangleMesh | list | tuple) or self.mesh in ([], ()):
             raise TypeError(f"DielectricScattering needs a TriangleMesh or a list of them, got {self.mesh!r}")
+        if self.mirrors and (self.formulation == "muller" or isinstance(self.mirrors, Baffle)):
+            raise ValueError("DielectricScattering has mirrors by 'pmchwt' alone, and no Baffle: solve on the whole")
         if self.permittivity is None:
             raise TypeError("DielectricScattering needs permittivity=, relative to the surroundings")
         for mesh in self.meshes:
@@ -123,8 +133,14 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
 
     @property
     def meshes(self) -> tuple[TriangleMesh, ...]:
-        """The surfaces in the order given."""
-        return (self.mesh,) if isinstance(self.mesh, TriangleMesh) else tuple(self.mesh)
+        """The surfaces in the order given, whole."""
+        return tuple(each.whole for each in self.surfaces)
+
+    @cached_property
+    def surfaces(self) -> tuple[MirroredSurface, ...]:
+        """The surfaces with their images in mirrors, and the parities of J."""
+        given = (self.mesh,) if isinstance(self.mesh, TriangleMesh) else self.mesh
+        return tuple(MirroredSurface.of(mesh, self.mirrors, of_currents=True) for mesh in given)
 
     @cached_property
     def parents(self) -> NDArray[np.int64]:
@@ -146,6 +162,14 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
     def function_spaces(self) -> tuple[EdgeSpace, ...]:
         """The Rao-Wilton-Glisson functions of J, and of M, on each surface."""
         return tuple(RWG(mesh) for mesh in self.meshes)
+
+    @cached_property
+    def functions(self) -> tuple[MirroredFunctions, ...]:
+        """The functions of J on each surface, then those of M, with their images: in a mirror M is even where J is
+        odd."""
+        pairs = list(zip(self.surfaces, self.function_spaces, strict=True))
+        of_m = [MirroredFunctions.of(space, each.mirrored, each.opposite) for each, space in pairs]
+        return (*(each.functions(space) for each, space in pairs), *of_m)
 
     @property
     def elements_per_wavelength(self) -> float:
@@ -175,7 +199,16 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
             return LinearSystem("Mueller's equations for J, M", self._mueller[0], spaces)
         unknown = tuple(spaces[number] for number in unknown_fields(regions))
         scales = LoopScales.of(unknown, k, self._ratio)
-        return LinearSystem("PMCHWT equations for J, M", pmchwt(self.function_spaces, regions), unknown, scales=scales)
+        if self.mirrors and scales is not None:
+            raise ValueError(
+                "mirrors of bodies of which parts have k times diameter below 1: loops and charges then have scales of "
+                "their own, on the whole; solve on mesh.mirrored(plane)"
+            )
+        text, equations = "PMCHWT equations for J, M", pmchwt(self.functions, regions)
+        if self.mirrors:
+            parts = tuple(self.functions[number] for number in unknown_fields(regions))
+            return LinearSystem(text, equations, parts)
+        return LinearSystem(text, equations, unknown, scales=scales)
 
     @cached_property
     def _mueller(self) -> tuple[BlockOperator, NDArray[np.complex128]]:
@@ -193,17 +226,25 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         wave = electromagnetic_wave(data, self.wavenumber, type(self).__name__, self.impedance)
         for mesh in self.meshes:
             sources_on_side(wave, mesh)
-        return wave
+        return self.surfaces[0].with_images(wave)
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
         eta = complex(data.impedance)
-        return self._combined(
+        parts = self._combined(
             lambda loads: (loads @ data.electric(loads.points))[:, None],
             lambda loads: (loads @ (eta * data.magnetic(loads.points)))[:, None],
-        )[:, 0]
+        )
+        for i, tested in parts.items():
+            self.surfaces[i % len(self.meshes)].require_symmetry(self.functions[i], tested, self.mirrors)
+        return self._stacked(self._rows(parts))[:, 0]
 
-    def _combined(self, electric: TestedField, magnetic: TestedField) -> NDArray[Any]:
-        """The right-hand sides (unknowns, m) of incident fields E, eta H."""
+    def _rows(self, parts: dict[int, NDArray[Any]]) -> dict[int, NDArray[Any]]:
+        """The rows with unknowns of integrals with all functions."""
+        return {i: tested[self.functions[i].functions] for i, tested in parts.items()}
+
+    def _combined(self, electric: TestedField, magnetic: TestedField) -> dict[int, NDArray[Any]]:
+        """The integrals (dimension, m) of incident fields E, eta H with the functions of J (0 .. n - 1) and M (n .. 2 n
+        - 1), which make the right-hand sides."""
         n, parts = len(self.meshes), {}
         for i, _ in self.regions[0].surfaces:
             if self.formulation == "muller":
@@ -213,26 +254,38 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
             else:
                 parts[i] = -electric(self._loads[i])
                 parts[n + i] = magnetic(self._loads[i])
-        return self._stacked(parts)
+        return parts
 
     def _stacked(self, parts: dict[int, NDArray[Any]]) -> NDArray[Any]:
         """Parts (dimension, m) for J (0 .. n - 1) and M (n .. 2 n - 1) as one vector of the unknowns, zeros between."""
-        columns, spaces = next(iter(parts.values())).shape[1], 2 * self.function_spaces
-        zeros = {i: np.zeros((spaces[i].dimension, columns)) for i in unknown_fields(self.regions)}
+        columns = next(iter(parts.values())).shape[1]
+        zeros = {i: np.zeros((self.functions[i].dimension, columns)) for i in unknown_fields(self.regions)}
         return np.concatenate([parts.get(i, zero) for i, zero in zeros.items()])
 
     def _echoes(
         self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64]
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        def waves(vectors: NDArray[np.float64]) -> TestedField:
+        surface = self.surfaces[0]
+        if self.mirrors and not surface.half_space:
+            raise ValueError("a radar sends waves that are not even or odd in mirrors: solve on mesh.mirrored(plane)")
+
+        def waves(vectors: NDArray[np.float64], r: NDArray[np.float64] = r) -> TestedField:
             return lambda loads: loads.plane_waves(loads.phases(-self.wavenumber * r), vectors)
 
         n, parts = len(self.meshes), {}
         for i, _ in self.regions[0].surfaces:
             parts[i] = waves(receive)(self._loads[i])
             parts[n + i] = -waves(np.cross(-r, receive))(self._loads[i])
-        rhs = self._combined(waves(transmit), waves(np.cross(-r, transmit)))
-        return rhs, 1j * self.wavenumber / (4 * np.pi) * self._stacked(parts)
+        sent = self._rows(self._combined(waves(transmit), waves(np.cross(-r, transmit))))
+        if surface.half_space:
+            for wave in zip(-r, transmit, strict=True):
+                surface.with_images(ElectromagneticPlaneWave(*wave, self.wavenumber))  # refuses what does not come
+            sign = np.where(np.arange(3) == "xyz".index(surface.half_space[1]), -1.0, 1.0)
+            image, reflected = r * sign, surface.parities[1] * transmit * sign
+            echo = self._rows(self._combined(waves(reflected, image), waves(np.cross(-image, reflected), image)))
+            sent = {i: each + echo[i] for i, each in sent.items()}
+        far = {i: self.functions[i].summed(each) for i, each in parts.items()}
+        return self._stacked(sent), 1j * self.wavenumber / (4 * np.pi) * self._stacked(far)
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
@@ -241,8 +294,9 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> DielectricSolution:
         n, eta, unknown = len(self.meshes), complex(data.impedance), unknown_fields(self.regions)
-        cuts = np.cumsum([space.dimension for space in self.system.spaces])[:-1]
-        pieces = dict(zip(unknown, np.split(coefficients, cuts), strict=True))
+        cuts = np.cumsum([self.functions[i].dimension for i in unknown])[:-1]
+        parts = zip(unknown, np.split(coefficients, cuts), strict=True)
+        pieces = {i: self.functions[i].extended(each) for i, each in parts}
         electric, magnetic = [], []
         for i, space in enumerate(self.function_spaces):
             m = pieces.get(n + i, np.zeros(space.dimension, coefficients.dtype))
@@ -250,10 +304,11 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
             magnetic.append(VectorFunction(space, m, "magnetic surface current", "V/m"))
         outer = [i for i, _ in self.regions[0].surfaces]
         radiating = RadiatingCurrents(
-            self.wavenumber, data.impedance, tuple(electric[i] for i in outer), tuple(magnetic[i] for i in outer)
-        )
-        parts = tuple(electric), tuple(magnetic)
-        solution = DielectricSolution(data, info, radiating, *parts, self.regions, self.parents)
+            self.wavenumber, data.impedance, tuple(electric[i] for i in outer), tuple(magnetic[i] for i in outer),
+            share=self.surfaces[0].share,
+        )  # fmt: skip
+        currents = tuple(electric), tuple(magnetic)
+        solution = DielectricSolution(data, info, radiating, *currents, self.regions, self.parents)
         warn_of_remainder(solution, self._probes, self._advice)
         return solution
 

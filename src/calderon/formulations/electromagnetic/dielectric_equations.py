@@ -17,10 +17,18 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import require_memory
 from calderon.formulations.electromagnetic.dielectric_regions import Region
-from calderon.operators import BlockOperator, BoundaryOperator, electric_field, identity, magnetic_field
+from calderon.operators import (
+    BlockOperator,
+    BoundaryOperator,
+    electric_field,
+    identity,
+    magnetic_field,
+    transformed,
+)
 from calderon.operators.algebra import Sum
 from calderon.solvers import sparse_inverse
 from calderon.spaces import BC, EdgeSpace, Loads
+from calderon.spaces.mirror_images import MirroredFunctions
 
 Table = defaultdict[tuple[int, int], list[tuple[complex, BoundaryOperator]]]
 """Summands (factor, operator) of the block in a row and column."""
@@ -121,26 +129,36 @@ class RotatedMatrix(LinearOperator):
     __repr__ = __str__
 
 
-def pmchwt(spaces: Sequence[EdgeSpace], regions: Sequence[Region]) -> BlockOperator:
+def pmchwt(functions: Sequence[MirroredFunctions], regions: Sequence[Region]) -> BlockOperator:
     """The fields from both sides of each interface are equal, tested with RWG functions (Poggio, Miller; Chang,
-    Harrington; Wu, Tsai): rows of E, then of -H, for unknowns J of all interfaces, then M. Complex symmetric. On
-    conductors there is no M and no row of H, and E is zero.
+    Harrington; Wu, Tsai): rows of E, then of -H, for unknowns J of all interfaces, then M. Complex symmetric, without
+    mirrors. On conductors there is no M and no row of H, and E is zero.
+
+    functions (2 n): of J, then of M, on the n interfaces.
     """
-    n = len(spaces)
+    n, mirrored = len(functions) // 2, functions[0].images is not None
+    rotated = [each.space.perpendicular().of_functions(each.functions) for each in functions]
     table: Table = defaultdict(list)
+
+    def field(medium: Region, row: int, column: int, magnetic: bool) -> BoundaryOperator:
+        """T or K of the currents of a column, tested with the functions of a row."""
+        trial = functions[column]
+        form, test = (magnetic_field, rotated[row]) if magnetic else (electric_field, functions[row].part)
+        return transformed(medium.operator(form(medium.green, trial.space, test)), right=trial.images)
+
     for medium in regions:
         if medium.is_conductor:
             continue
         for place, (i, s) in enumerate(medium.surfaces):
-            for j, t in medium.surfaces[: place + 1]:
-                T = medium.operator(electric_field(medium.green, spaces[j], spaces[i]))
-                K = medium.operator(magnetic_field(medium.green, spaces[j], spaces[i].perpendicular()))
+            for j, t in medium.surfaces if mirrored else medium.surfaces[: place + 1]:
                 z, sign = medium.impedance, float(s * t)
-                for row, column, factor, term in (
-                    (i, j, sign * z, T), (n + i, n + j, -sign / z, T), (i, n + j, -sign, K), (n + i, j, -sign, K)
+                for row, column, factor, magnetic in (
+                    (i, j, sign * z, False), (n + i, n + j, -sign / z, False), (i, n + j, -sign, True),
+                    (n + i, j, -sign, True),
                 ):  # fmt: skip
+                    term = field(medium, row, column, magnetic)
                     table[row, column].append((factor, term))
-                    if i != j:
+                    if i != j and not mirrored:
                         table[column, row].append((factor, term.T))
     return BlockOperator(_sums_of(table, unknown_fields(regions)))
 

@@ -105,13 +105,14 @@ class DielectricSolution(ElectromagneticSolution):
         unknowns = sum(len(j.coefficients) + len(m.coefficients) for j, m in self._current_pairs())
         if by == "fields" or (by == "auto" and unknowns <= largest_dense()):
             inside = self.regions[1:]
-            return np.array([0.0 if r.is_conductor else self._currents_of(r).delivered_power() for r in inside])
+            powers = [0.0 if r.is_conductor else self._currents_of(r).delivered_power() for r in inside]
+            return self.currents.share * np.array(powers)
         inward = np.array([_inward_power(*pair) for pair in self._current_pairs()])
         absorbed = inward.copy()
         for number, parent in enumerate(self.parents):
             if parent >= 0:
                 absorbed[parent] -= inward[number]
-        return absorbed
+        return self.currents.share * absorbed
 
     def absorption_cross_section(self, by: str = "auto") -> float:
         """Absorbed power over incident intensity |E_inc|^2 / (2 eta), in m^2; `by` as in `absorbed_power`."""
