@@ -43,10 +43,12 @@ from .formulations import (
     Pressure as Pressure,
     ProbePort as ProbePort,
     ReflectArray as ReflectArray,
+    Region as Region,
     Rigid as Rigid,
     SoundHardScattering as SoundHardScattering,
     SoundPressure as SoundPressure,
     SoundSoftScattering as SoundSoftScattering,
+    StaticProblem as StaticProblem,
     Traction as Traction,
     Velocity as Velocity,
     a_weighting as a_weighting,
@@ -121,9 +123,12 @@ from .waves import (
     MagneticDipole as MagneticDipole,
     Multipole as Multipole,
     PlaneWave as PlaneWave,
+    PointCharge as PointCharge,
     PointSource as PointSource,
     RampedSine as RampedSine,
+    StaticDipole as StaticDipole,
     TransientPlaneWave as TransientPlaneWave,
+    UniformField as UniformField,
 )
 
 __version__: str

@@ -11,6 +11,7 @@ from calderon.exact.cavity import CavityMode, cubic_cavity
 from calderon.exact.elastic_sphere import elastic_shell, elastic_sphere
 from calderon.exact.fluid_layers import layered_fluid_sphere
 from calderon.exact.hertz_dipole import HertzDipole, hertz_dipole
+from calderon.exact.layered_head import layered_head
 from calderon.exact.mie import MieScattering, layered_sphere, mie_dielectric_sphere, mie_layered_sphere, mie_pec_sphere
 from calderon.exact.point_sources import PointSources, point_sources, spread_point_sources
 from calderon.exact.radiating_sphere import RadiatingSphere, radiating_cap, radiating_sphere
@@ -50,6 +51,7 @@ __all__ = [
     "hertz_dipole",
     "impedance_sphere",
     "layered_fluid_sphere",
+    "layered_head",
     "layered_sphere",
     "mie_dielectric_sphere",
     "mie_layered_sphere",

@@ -80,5 +80,8 @@ from .problem import Problem as Problem
 from .saving.loading import load as load
 from .resonances import resonances as resonances
 from .solution_info import SolutionInfo as SolutionInfo
+from .statics.problem import StaticProblem as StaticProblem
+from .statics.region import Region as Region
+from .statics.solution import StaticSolution as StaticSolution
 from .swept_values import SweptValues as SweptValues
 from .sweep import frequency_sweep as frequency_sweep

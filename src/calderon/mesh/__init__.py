@@ -16,7 +16,7 @@ from calderon.mesh.shapes.walls import thickened
 from calderon.mesh.tetrahedra import TetrahedralMesh, without_part
 from calderon.mesh.tetrahedral.material import Material
 from calderon.mesh.tetrahedral.step_report import StepReport, step_report
-from calderon.mesh.triangles import BarycentricRefinement, TriangleMesh, merge
+from calderon.mesh.triangles import BarycentricRefinement, TriangleMesh, joined, merge
 from calderon.mesh.units import metres_per, warn_wavenumber
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "hemisphere",
     "hollow_sphere",
     "holds_tetrahedra",
+    "joined",
     "layered_ball",
     "layered_cuboid",
     "merge",

@@ -1,7 +1,7 @@
 """Triangulated surfaces: the mesh of all boundary element spaces."""
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
@@ -27,7 +27,7 @@ from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.topology import edge_pairs
 from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import set_frozen
-from calderon.validation import index_array, one_or_more_points, real_numbers, unmasked
+from calderon.validation import describe, index_array, one_or_more_points, real_numbers, unmasked
 from calderon.view import PART_COLOURS, Scene, Surface, Viewable
 
 
@@ -392,3 +392,38 @@ def merge(meshes: Sequence[TriangleMesh]) -> TriangleMesh:
     triangles = [mesh.triangles + start for mesh, start in zip(meshes, offset[:-1], strict=True)]
     vertices = np.concatenate([mesh.vertices for mesh in meshes])
     return TriangleMesh(vertices, np.concatenate(triangles), np.concatenate(tags), names)
+
+
+def joined(meshes: Mapping[str, TriangleMesh], tolerance: float | None = None) -> TriangleMesh:
+    """One mesh of surfaces by name, with a tag of that name for each: the skeleton of bodies that touch.
+
+    Vertices closer than the tolerance, by default 1e-7 of the diameter of all, are one; of triangles that coincide
+    then, as in a wall that two bodies have in common, the first stays. Surfaces that touch have to have the same
+    vertices there. Tags that the meshes had are left out.
+
+    Raises MeshError for anything but meshes by name, and for a tolerance that joins the vertices of a triangle.
+
+        skeleton = cal.mesh.joined({"core": cal.mesh.sphere(1.0, 0.2), "coat": cal.mesh.sphere(1.5, 0.3)})
+    """
+    if not isinstance(meshes, Mapping) or not meshes:
+        raise MeshError(f'joined accepts meshes by name, {{"core": mesh, "coat": mesh}}, got {describe(meshes)}')
+    for name, mesh in meshes.items():
+        if not isinstance(name, str) or not isinstance(mesh, TriangleMesh):
+            raise MeshError(f"joined accepts triangle meshes by name, got {name!r}: {describe(mesh)}")
+        mesh.flat_triangles(mesh.triangles[:0, 0], "joined")
+    parts = list(meshes.values())
+    offsets = np.cumsum([0, *(each.number_of_vertices for each in parts)])
+    vertices = np.concatenate([each.vertices for each in parts])
+    triangles = np.concatenate([each.triangles + start for each, start in zip(parts, offsets, strict=False)])
+    tags = np.repeat(np.arange(len(parts)), [each.number_of_triangles for each in parts])
+    bounds = np.array([each.bounds for each in parts])
+    size = float(np.linalg.norm(bounds[:, 1].max(axis=0) - bounds[:, 0].min(axis=0)))
+    triangles = coincident_points(vertices, joining_tolerance(tolerance, size))[triangles]
+    with_area, once = sound_triangles(vertices, triangles)
+    if not with_area.all():
+        raise MeshError(
+            f"joining vertices leaves {np.count_nonzero(~with_area)} triangles without area, the first is number "
+            f"{np.argmin(with_area)}: choose a tolerance below the shortest edge"
+        )
+    vertices, triangles = compacted(vertices, triangles[once])
+    return TriangleMesh(vertices, triangles, tags[once], {name: number for number, name in enumerate(meshes)})

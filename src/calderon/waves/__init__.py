@@ -6,6 +6,7 @@ from calderon.waves.field import ElectromagneticSuperposition, ElectromagneticWa
 from calderon.waves.multipole import Multipole
 from calderon.waves.plane import ElectromagneticPlaneWave, PlaneWave, TransientPlaneWave
 from calderon.waves.point import ElectricDipole, MagneticDipole, PointSource
+from calderon.waves.static import PointCharge, StaticDipole, UniformField
 
 __all__ = [
     "CurrentDipole",
@@ -19,10 +20,13 @@ __all__ = [
     "MagneticDipole",
     "Multipole",
     "PlaneWave",
+    "PointCharge",
     "PointSource",
     "RampedSine",
     "Signal",
+    "StaticDipole",
     "Superposition",
     "TransientPlaneWave",
+    "UniformField",
     "Wave",
 ]

@@ -122,6 +122,8 @@ def _fits(value: Any, hint: Any) -> bool:
     if origin in (tuple, list):
         kinds = inner * len(value) if origin is list else inner[:1] * len(value) if inner[-1] is ... else inner
         return isinstance(value, origin) and len(kinds) == len(value) and all(map(_fits, value, kinds))
+    if origin is Mapping:
+        return isinstance(value, Mapping) and all(_fits(k, inner[0]) and _fits(v, inner[1]) for k, v in value.items())
     if origin is np.ndarray:
         return isinstance(value, np.ndarray) and value.dtype == get_args(inner[1])[0]
     if hint is Any or getattr(hint, "_is_protocol", False):

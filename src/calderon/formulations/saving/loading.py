@@ -21,6 +21,7 @@ from calderon.formulations.periodic.cell_solution import CellSolution
 from calderon.formulations.planar.echo import PlanarEcho
 from calderon.formulations.planar.solution import PlanarSolution
 from calderon.formulations.saving.solution_file import Restorer, restored
+from calderon.formulations.statics.solution import StaticSolution
 from calderon.spaces import Function
 
 
@@ -51,7 +52,8 @@ def _elastic_solution(values: dict[str, Any]) -> ElasticSolution:
 
 RESTORED = (
     AcousticSolution, AntennaSolution, CellSolution, DielectricSolution, PECSolution, PlanarEcho, PlanarSolution,
-    PotentialSolution, ScatteringSolution, SheetSolution, VolumePotentialSolution, VolumeScatteringSolution,
+    PotentialSolution, ScatteringSolution, SheetSolution, StaticSolution, VolumePotentialSolution,
+    VolumeScatteringSolution,
 )  # fmt: skip
 SOLUTIONS: dict[str, Restorer] = {each.__name__: Restorer(each.saved_classes, each._restored) for each in RESTORED} | {
     ElasticSolution.__name__: Restorer(ElasticSolution.saved_classes, _elastic_solution),
@@ -61,8 +63,8 @@ SOLUTIONS: dict[str, Restorer] = {each.__name__: Restorer(each.saved_classes, ea
 
 def load(path: str | os.PathLike[str]) -> Any:
     """The solution that `solution.save(path)` has written: of sound, of conductors and penetrable bodies,
-    of antennas, of metal between layers and in periodic cells, of Laplace's equation or of elastic solids. Fields and
-    far fields are the same to the last bit.
+    of antennas, of metal between layers and in periodic cells, of Laplace's equation, of statics or of elastic solids.
+    Fields and far fields are the same to the last bit.
 
     A file need not be trusted: it holds numbers and texts only, under checksums, and everything is checked before it is
     used. FileNotFoundError; ValueError for a file of another kind or version; DamagedFile, a ValueError, for one that

@@ -1,0 +1,1 @@
+"""Statics of several materials: dielectrics, conductors of current, iron, metal at given potentials or charges."""

@@ -1,0 +1,164 @@
+"""The equation of single traces: one matrix for all regions.
+
+In a region with constant a and outward normal n, with q = a du/dn and the potential s of the sources in it,
+
+    u/2 = V q / a - K u + s,        q/2 = K' q + a D u + a ds/dn       (on walls; on sheets u = V q / a - K u + s).
+
+Tested, and summed over the regions, the halves cancel at interfaces, where u is one function and q has opposite signs.
+On electrodes they stay: -u in rows of q, and in the row of an electrode q, so that this row gives its charge,
+
+    sum over regions of C' [[a D, K'], [-K, V / a]] C,        C the incidence matrices of `unknowns`.
+
+With the sign of the rows of q changed it is symmetric. X. Claeys, R. Hiptmair, C. Jerez-Hanckes, S. Pintarelli, Novel
+multi-trace boundary integral equations for transmission problems (2015), section 3.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.formulations.linear_system import LinearSystem, Scaling, ThinTerm
+from calderon.formulations.statics.region import Region
+from calderon.formulations.statics.unknowns import Traces, Unknowns
+from calderon.greens import Laplace, ModifiedHelmholtz
+from calderon.operators import BoundaryOperator, blocks, double_layer, hypersingular, single_layer, transformed
+from calderon.operators.sparse_factors import Unknowns as Coefficients
+
+DIAGONALS = 0.1, 0.24
+"""Diagonal entries of D over the root of the areas around a node, and of V over area^(3/2), of triangles of usual
+shape: they scale unknowns and rows, and only need to have the right order."""
+SPHERE = float(np.sqrt(4 * np.pi))
+"""Capacitance of a sphere over a and the root of its area."""
+
+
+def green_of(region: Region) -> Laplace | ModifiedHelmholtz:
+    """The Green's function of a material."""
+    return ModifiedHelmholtz(region.decay) if region.decay else Laplace()
+
+
+@dataclass(frozen=True, eq=False)
+class Weights(Scaling):
+    """A x = b as (S A S) x' = S b, x = S x', with a diagonal S (n,), which is in the operator already."""
+
+    diagonal: NDArray[np.float64]
+
+    def tested(self, rhs: NDArray[Any]) -> NDArray[Any]:
+        return self.diagonal[:, None] * rhs
+
+    def found(self, solution: NDArray[Any]) -> NDArray[Any]:
+        return self.diagonal[:, None] * solution
+
+
+@dataclass(frozen=True, eq=False)
+class StaticEquation:
+    """The matrix of a skeleton. unknowns: what is solved for."""
+
+    unknowns: Unknowns
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the potential is 0 far away, or falls to it among ions: then no constant is left."""
+        skeleton = self.unknowns.skeleton
+        return skeleton.outside is not None or any(each.decay for each in skeleton.regions.values())
+
+    @cached_property
+    def scales(self) -> NDArray[np.float64]:
+        """(n,) 1 / sqrt |diagonal|, estimated."""
+        diagonal = np.zeros(self.unknowns.dimension)
+        for traces in self.unknowns.traces:
+            constant, areas, parts = traces.surface.region.constant, traces.surface.mesh.areas, []
+            if (space := traces.potentials) is not None:
+                own = np.repeat(np.sqrt(areas[space.triangles])[:, None], space.element.size, axis=1)
+                parts.append(np.bincount(space.dofs.ravel(), own.ravel(), space.dimension) * (DIAGONALS[0] * constant))
+            size = traces.fluxes.element.size
+            parts.append(np.repeat(areas**1.5 * (DIAGONALS[1] / constant / size**2), size))
+            diagonal += abs(traces.from_unknowns).T @ np.concatenate(parts)
+        count = len(self.lifts)
+        diagonal[:count] = 2 * self.lifts
+        return np.asarray(1 / np.sqrt(diagonal))
+
+    @cached_property
+    def lifts(self) -> NDArray[np.float64]:
+        """(electrodes,) a capacitance c of the order of that of each electrode: the matrix has c U more in its row, as
+        if it were charged through c by a source, whose potential is the right-hand side over c. So no matrix depends on
+        what is given, and none is singular."""
+        skeleton = self.unknowns.skeleton
+        areas, constants = np.zeros(len(skeleton.electrodes)), np.zeros(len(skeleton.electrodes))
+        for number, region in enumerate(skeleton.regions.values()):
+            for side in (0, 1):
+                own = (skeleton.sides[:, side] == number) & (skeleton.electrode_of >= 0)
+                np.add.at(areas, skeleton.electrode_of[own], skeleton.mesh.areas[own])
+                np.add.at(constants, skeleton.electrode_of[own], skeleton.mesh.areas[own] * region.constant)
+        return SPHERE * constants / np.sqrt(areas)
+
+    def system(self) -> LinearSystem:
+        """The linear system in scaled unknowns."""
+        scale = sp.diags_array(self.scales).tocsr()
+        operator: Any = None
+        for traces in self.unknowns.traces:
+            right = (traces.from_unknowns @ scale).tocsr()
+            part = transformed(self.of_region(traces), left=right, right=right)
+            operator = part if operator is None else operator + part
+        if len(self.lifts):
+            operator = operator + blocks([[scale @ self.halves @ scale]])
+        equation = "sum over regions of C' [[a D, K'], [-K, V / a]] C x = b"
+        lift = None if self.is_fixed and not len(self.lifts) else self._lift
+        space = Coefficients(self.unknowns.dimension)
+        return LinearSystem(equation, operator, (space,), lift, Weights(self.scales))  # type: ignore[arg-type]
+
+    @staticmethod
+    def of_region(traces: Traces) -> BoundaryOperator:
+        """[[a D, K'], [-K, V / a]] of a region, between its traces."""
+        region = traces.surface.region
+        green, a = green_of(region), region.constant
+        layer = single_layer(green, traces.fluxes) / a
+        if traces.potentials is None:
+            return layer
+        double = double_layer(green, traces.potentials, traces.fluxes)
+        return blocks([[a * hypersingular(green, traces.potentials), double.T], [-double, layer]])
+
+    @cached_property
+    def halves(self) -> sp.csr_array:
+        """(n, n) what stays of u/2 and q/2 on electrodes, of sheets twice as much."""
+        skeleton, (numbers, _, total) = self.unknowns.skeleton, self.unknowns.flux_numbers
+        size = 1 if self.unknowns.space == "P1" else 3
+        metal = skeleton.electrode_of >= 0
+        sheet = skeleton.sides[:, 0] == skeleton.sides[:, 1]
+        flux, electrode, weight = [], [], []
+        for side in (0, 1):
+            own = np.flatnonzero(metal & (numbers[:, side] >= 0))
+            flux.append((numbers[own, side, None] + np.arange(size)).ravel())
+            electrode.append(np.repeat(skeleton.electrode_of[own], size))
+            weight.append(np.repeat(skeleton.mesh.areas[own] * np.where(sheet[own], 1.0, 0.5) / size, size))
+        f, e, w = (np.concatenate(each) for each in (flux, electrode, weight))
+        rows, columns = np.concatenate([f, e]), np.concatenate([e, f])
+        return sp.coo_array((np.concatenate([-w, w]), (rows, columns)), (total, total)).tocsr()
+
+    def _lift(self) -> ThinTerm:
+        """The capacitances of electrodes; without any and where potentials are only differences, the mean over the
+        walls beyond which there is nothing."""
+        count, n = len(self.lifts), self.unknowns.dimension
+        if count:
+            columns = np.zeros((n, count))
+            columns[np.arange(count), np.arange(count)] = self.scales[:count] * np.sqrt(self.lifts)
+            return ThinTerm(f"a capacitance of each of {count} electrode(s)", columns, columns)
+        means = self.outer_means
+        constant = float(np.mean([each.constant for each in self.unknowns.skeleton.regions.values()]))
+        factor = np.sqrt(constant * SPHERE * np.sqrt(self.unknowns.skeleton.mesh.area))
+        column = (factor * self.scales * means)[:, None]
+        return ThinTerm("the mean over outer walls", column, column)
+
+    @cached_property
+    def outer_means(self) -> NDArray[np.float64]:
+        """(n,) which combination of the unknowns is the mean of u over walls with nothing behind; without any over
+        all."""
+        unknowns, mesh = self.unknowns, self.unknowns.skeleton.mesh
+        outer = np.count_nonzero(unknowns.skeleton.sides >= 0, axis=1) == 1
+        space, areas = unknowns.potentials, np.where(outer if outer.any() else ~outer, mesh.areas, 0.0)
+        local = np.array({3: [1.0, 1, 1], 6: [0.0, 0, 0, 1, 1, 1]}[space.element.size]) / 3
+        loads = np.bincount(space.dofs.ravel(), (areas[space.triangles, None] * local).ravel(), space.dimension)
+        return np.bincount(unknowns.node_numbers, loads, unknowns.dimension) / areas.sum()

@@ -1,0 +1,78 @@
+"""Right-hand sides of the equation of single traces: potentials of sources, tested by reciprocity."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.formulations.statics.equation import green_of
+from calderon.formulations.statics.skeleton import OUTSIDE, Skeleton
+from calderon.formulations.statics.unknowns import Traces, Unknowns
+from calderon.potentials.near_evaluation import point_distances
+from calderon.potentials.of_functions import potentials_of_functions
+from calderon.validation import describe
+from calderon.waves import PointCharge, StaticDipole, UniformField
+
+Source = PointCharge | StaticDipole | UniformField
+ON_WALL = 1e-6
+"""Distance from a wall, in diameters of the mesh, below which a source lies on it."""
+
+
+def regions_of(sources: Sequence[Any], skeleton: Skeleton) -> list[int]:
+    """The number of the region of each source; TypeError for what is none, ValueError for one on a wall, in metal, and
+    for a uniform field without an outside, where it comes from."""
+    for each in sources:
+        if not isinstance(each, Source):
+            raise TypeError(f"sources are PointCharge, StaticDipole or UniformField, got {describe(each)}")
+        kind = next(iter(skeleton.regions.values())).kind.name
+        if isinstance(each, PointCharge) and kind == "permeability":
+            raise ValueError("there are no magnetic charges: take a StaticDipole or a UniformField")
+        if isinstance(each, UniformField) and (skeleton.outside is None or skeleton.regions[OUTSIDE].decay):
+            raise ValueError("a uniform field comes from far away: it needs an outside, without ions")
+    outer = -1 if skeleton.outside is None else skeleton.outside
+    return [outer if isinstance(each, UniformField) else region_at(each.position, skeleton) for each in sources]
+
+
+def region_at(place: NDArray[np.float64], skeleton: Skeleton) -> int:
+    """The number of the region of a source at a place (3,); ValueError on a wall and in metal."""
+    mesh = skeleton.mesh
+    distances = point_distances(np.broadcast_to(place, (mesh.number_of_triangles, 3)), mesh.vertices[mesh.triangles])
+    if distances.min() < ON_WALL * mesh.diameter:
+        raise ValueError(f"the source at {place.tolist()} lies on triangle {distances.argmin()} of a wall: move it off")
+    found = int(skeleton.located(place[None])[0])
+    if found < 0:
+        raise ValueError(f"the source at {place.tolist()} lies in metal, or where no region is: move it")
+    return found
+
+
+def source_loads(sources: Sequence[Source], unknowns: Unknowns) -> NDArray[np.float64]:
+    """(n,) -<v, a ds/dn> in rows of potentials, -<p, s> in those of fluxes; s: the potential of the sources."""
+    total = np.zeros(unknowns.dimension)
+    where = regions_of(sources, unknowns.skeleton)
+    for number, traces in enumerate(unknowns.traces):
+        own = [each for each, region in zip(sources, where, strict=True) if region == number]
+        if own:
+            total -= traces.from_unknowns.T @ _tested(own, traces)
+    return total
+
+
+def _tested(sources: Sequence[Source], traces: Traces) -> NDArray[np.float64]:
+    """(potentials + fluxes,) <v, a ds/dn> and <p, s> of sources in one region."""
+    region, green = traces.surface.region, green_of(traces.surface.region)
+    a, factor = region.constant, region.kind.factor
+    spaces = [*((traces.potentials,) if traces.potentials is not None else ()), traces.fluxes]
+    parts = [np.zeros(space.dimension) for space in spaces]
+    for each in sources:
+        for part, space in zip(parts, spaces, strict=True):
+            on_walls = space is traces.potentials
+            if isinstance(each, UniformField):
+                slope = -each.field
+                part += space.load_vector((lambda x, n, g=slope: a * (n @ g)) if on_walls else each.potential)
+                continue
+            tested = potentials_of_functions(
+                green, space, each.position, double=on_walls, gradient=isinstance(each, StaticDipole)
+            )[0]
+            load = tested @ each.moment if isinstance(each, StaticDipole) else each.charge * tested
+            part += load / (factor if on_walls else factor * a)
+    return np.concatenate(parts)

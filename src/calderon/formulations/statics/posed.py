@@ -1,0 +1,78 @@
+"""Regions, electrodes and what surrounds them, checked: all that a solution has to know of its problem."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from calderon.formulations.checks import surface_mesh
+from calderon.formulations.statics.loads import Source
+from calderon.formulations.statics.region import Kind, Region, tags_of
+from calderon.formulations.statics.skeleton import OUTSIDE, Skeleton
+from calderon.formulations.statics.unknowns import SPACES, Unknowns
+from calderon.mesh import TriangleMesh
+from calderon.spaces.space import Tags
+from calderon.validation import describe, instance, one_of
+
+
+@dataclass(frozen=True, eq=False)
+class Excitation:
+    """The values that a static field is solved for. voltages, charges: by electrode, in units of the problem; sources:
+    in regions."""
+
+    voltages: Mapping[str, float]
+    charges: Mapping[str, float]
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Posed:
+    """The data of a `StaticProblem`, whose errors it raises."""
+
+    mesh: TriangleMesh
+    regions: Mapping[str, Region]
+    electrodes: Mapping[str, Tags]
+    outside: Region | None
+    space: str
+
+    def __post_init__(self) -> None:
+        surface_mesh(self.mesh)
+        one_of(self.space, SPACES, "space")
+        for name, given in (("regions", self.regions), ("electrodes", self.electrodes)):
+            if not isinstance(given, Mapping) or not all(isinstance(each, str) for each in given):
+                raise TypeError(f"{name} are given by name, such as {{'a': ...}}, got {describe(given)}")
+        if OUTSIDE in self.regions:
+            raise ValueError("the region 'outside' is given by outside=, in regions choose another name")
+        for name, each in self.regions.items():
+            instance(each, Region, f"regions are Region(tags, permittivity=...); {name!r}")
+            if each.tags is None:
+                raise ValueError(f"region {name!r} has no tags: name all surfaces that bound it")
+        if self.outside is not None:
+            instance(self.outside, Region, "outside is a Region, or None where nothing is there; it")
+        if not self.regions and self.outside is None:
+            raise ValueError("a problem has at least one region: give regions=, or outside=Region()")
+
+    @cached_property
+    def skeleton(self) -> Skeleton:
+        """The mesh with the regions, the outside last, and the electrodes."""
+        regions = dict(self.regions) | ({} if self.outside is None else {OUTSIDE: self.outside})
+        electrodes = {name: tags_of(each, f"electrode {name!r}") or () for name, each in self.electrodes.items()}
+        return Skeleton(self.mesh, {name: each.in_kind(self.kind) for name, each in regions.items()}, electrodes)
+
+    @cached_property
+    def functions(self) -> Unknowns:
+        """The unknowns."""
+        return Unknowns(self.skeleton, self.space)
+
+    @cached_property
+    def kind(self) -> Kind:
+        """The kind of the materials."""
+        regions = [*self.regions.values(), *(() if self.outside is None else (self.outside,))]
+        kinds = {each.kind.name: each.kind for each in regions if not each.is_vacuum}
+        if len(kinds) > 1:
+            raise ValueError(f"regions have one kind of material, got {' and '.join(sorted(kinds))}")
+        return next(iter(kinds.values()), Region().kind)
+
+    @property
+    def title(self) -> str:
+        """The problem in a few words."""
+        return f"static field of {len(self.skeleton.regions)} regions with {self.kind.name}"

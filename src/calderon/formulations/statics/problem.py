@@ -1,0 +1,284 @@
+"""Static fields in regions of several materials, between electrodes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.options import SolveChoices, SolveOptions, named_options
+from calderon.formulations.problem import Problem
+from calderon.formulations.solution_info import SolutionInfo
+from calderon.formulations.statics.equation import StaticEquation
+from calderon.formulations.statics.lead_field import lead_field
+from calderon.formulations.statics.loads import Source, regions_of, source_loads
+from calderon.formulations.statics.posed import Excitation, Posed
+from calderon.formulations.statics.region import Kind, Region
+from calderon.formulations.statics.skeleton import Skeleton
+from calderon.formulations.statics.solution import StaticSolution
+from calderon.formulations.statics.unknowns import Unknowns
+from calderon.mesh import TriangleMesh
+from calderon.spaces.space import Tags
+from calderon.validation import describe, list_of, one_of, one_or_more_points, real_number
+from calderon.waves import PointCharge
+
+NET = 1e-9
+"""Sum of currents, over their largest, up to which it is 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class StaticProblem(Problem[StaticSolution]):
+    """The potential u of a static field in several materials, div(a grad u) = 0 in each region: of charges and metal
+    between dielectrics, of currents in conductors, of magnetised iron; a is the permittivity, the conductivity or the
+    permeability. u and the flux a du/dn are continuous at walls between regions.
+
+    mesh: all surfaces, which share vertices where they meet (`cal.mesh.joined`). regions: {name: Region(tags, ...)},
+    each named by the tags of all surfaces that bound it. electrodes: {name: tags} of metal at one potential: solid
+    metal behind a wall, metal between two regions, or sheets. outside: what is around all regions, whose potential is 0
+    far away, by default vacuum; None where nothing is there, so that no flux leaves: insulated conductors of current.
+    Walls of one region that are no electrodes let no flux through. space: of the potential, "P1" (fluxes are constant
+    on triangles) or "P2" (they are linear).
+
+    Single traces of the first kind: potentials and fluxes of all surfaces are unknown at once, and errors do not grow
+    with the contrast of materials (statics/equation.py). Charges of electrodes are those of the energy, accurate to
+    twice the order of the fluxes, and capacitances are symmetric.
+
+        oil = cal.Region(["inner", "outer"], permittivity=2.2)
+        problem = cal.StaticProblem(mesh, {"oil": oil}, electrodes={"a": "inner", "b": "outer"}, outside=None)
+        problem.solve(voltages={"a": 1.0, "b": 0.0}).totals["a"]
+
+    Raises ValueError for regions that do not close or overlap, tags that nothing has, several kinds of materials,
+    electrodes that touch.
+    """
+
+    mesh: TriangleMesh
+    regions: Mapping[str, Region] = field(default_factory=dict)
+    electrodes: Mapping[str, Tags] = field(default_factory=dict)
+    outside: Region | None = field(default_factory=Region)
+    space: Literal["P1", "P2"] = "P1"
+
+    usual_solver: ClassVar[str] = "lu"
+
+    def __post_init__(self) -> None:
+        _ = self.system
+
+    @cached_property
+    def posed(self) -> Posed:
+        """The regions and their materials, checked."""
+        return Posed(self.mesh, self.regions, self.electrodes, self.outside, self.space)
+
+    @cached_property
+    def equation(self) -> StaticEquation:
+        """The equation of single traces."""
+        return StaticEquation(self.functions)
+
+    @property
+    def skeleton(self) -> Skeleton:
+        """The mesh with the regions, the outside last, and the electrodes."""
+        return self.posed.skeleton
+
+    @property
+    def functions(self) -> Unknowns:
+        """The unknowns."""
+        return self.posed.functions
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the materials."""
+        return self.posed.kind
+
+    @property
+    def function_space(self) -> Any:
+        """The space of the potential on all surfaces."""
+        return self.functions.potentials
+
+    @named_options
+    def solve(
+        self,
+        voltages: Mapping[str, float] | None = None,
+        charges: Mapping[str, float] | None = None,
+        sources: Sequence[Source] = (),
+        **options: Unpack[SolveChoices],
+    ) -> StaticSolution:
+        """Solve for given potentials or charges of all electrodes, and sources in the regions.
+
+        voltages: {electrode: potential} in V (of iron in A). charges: {electrode: charge} in C, of conductors the
+        current in A that it feeds in; its potential is then unknown (floating metal). sources: `PointCharge`,
+        `StaticDipole`, `UniformField`. Options as in `Problem.solve`; preconditioner: None (default) or "near".
+        Raises ValueError for electrodes without a value or with two, for charges alone where nothing fixes the
+        potential, sources on walls, and currents that do not sum to 0 where they cannot leave.
+        """
+        return self.solve_all([{"voltages": voltages, "charges": charges, "sources": sources}], **options)[0]
+
+    @named_options
+    def capacitance_matrix(self, **options: Unpack[SolveChoices]) -> Any:
+        """C as an `xarray.DataArray` in F with the names of the electrodes along row and column: Q_i = sum_j C_ij U_j
+        (Maxwell's form), of potentials against 0 far away, or against each other in a closed region. Symmetric,
+        negative away from the diagonal. Options as in `solve`."""
+        self._require("permittivity", "capacitances")
+        return self._labelled(self._matrix(options), "F", "capacitance")
+
+    @named_options
+    def conductance_matrix(self, **options: Unpack[SolveChoices]) -> Any:
+        """G as an `xarray.DataArray` in S with the names of the electrodes: I_i = sum_j G_ij U_j for the currents that
+        electrodes feed in. Options as in `solve`."""
+        self._require("conductivity", "conductances")
+        return self._labelled(self._matrix(options), "S", "conductance")
+
+    @named_options
+    def resistance(self, a: str, b: str, **options: Unpack[SolveChoices]) -> float:
+        """The resistance in ohm between two electrodes, while others carry no current. Options as in `solve`."""
+        self._require("conductivity", "a resistance")
+        names = list(self.electrodes)
+        one, other = (names.index(one_of(each, names, "electrode")) for each in (a, b))
+        if one == other:
+            raise ValueError(f"a resistance is that between two electrodes, got {a!r} twice")
+        currents = np.zeros(len(names))
+        currents[[one, other]] = 1.0, -1.0
+        voltages = np.linalg.lstsq(self._matrix(options), currents, rcond=1e-12)[0]
+        return float(voltages[one] - voltages[other])
+
+    @named_options
+    def lead_field(
+        self, electrodes: ArrayLike, places: ArrayLike, **options: Unpack[SolveChoices]
+    ) -> NDArray[np.float64]:
+        """(m, n, 3) potentials at m points on walls, electrodes without size, of dipoles at n places in regions, per
+        component of the moment: in V/(A m) of current dipoles.
+
+        electrodes: points (m, 3), each counts as the nearest one on a wall. places: (n, 3). One solution for each
+        electrode, whose field at the places it is, by reciprocity, as near to walls as these may be; the mean of
+        potentials over outer walls is 0 where nothing is outside, and electrodes of metal carry no charge. Options as
+        in `solve`. ValueError for places on walls.
+        """
+        points, x = one_or_more_points(electrodes, "electrodes"), one_or_more_points(places, "places")
+        return lead_field(self.functions, self.system, points, x, self._options(options)) / self.kind.factor
+
+    def _matrix(self, options: Any) -> NDArray[np.float64]:
+        """(electrodes, electrodes) charges of unit potentials."""
+        if not self.electrodes:
+            raise ValueError("the problem has no electrodes: give electrodes={name: tags}")
+        responses, _ = self._responses(self._options(options))
+        lifts = self.equation.lifts
+        inverse = np.linalg.inv(responses[: len(lifts)])
+        return np.asarray(self.kind.factor * (lifts[:, None] * inverse - np.diag(lifts)), np.float64)
+
+    def _labelled(self, values: NDArray[np.float64], unit: str, name: str) -> Any:
+        import xarray
+
+        names = list(self.electrodes)
+        axes = {"row": names, "column": names}
+        return xarray.DataArray(values, axes, ("row", "column"), name, {"units": unit})
+
+    def _require(self, kind: str, what: str) -> None:
+        if self.kind.name != kind:
+            raise ValueError(f"{what} are those of regions with {kind}=, these have {self.kind.name}=")
+
+    def _responses(self, options: SolveOptions) -> tuple[NDArray[np.float64], list[SolutionInfo]]:
+        """Unknowns (n, electrodes) for a source of potential 1 at each electrode in turn, and their records."""
+        count = len(self.electrodes)
+        rhs = np.zeros((self.unknowns, count))
+        rhs[np.arange(count), np.arange(count)] = self.equation.lifts
+        return self.system.solve(rhs, options)
+
+    def _solve(self, data: list[Any], options: SolveOptions) -> list[StaticSolution]:
+        given = [self._checked(each) for each in data]
+        count = len(self.electrodes)
+        responses, infos = self._responses(options) if count else (np.zeros((self.unknowns, 0)), [])
+        loads = [self._right_hand_side(each) for each in given]
+        driven = [number for number, each in enumerate(given) if each.sources]
+        found = {}
+        if driven:
+            columns, records = self.system.solve(np.stack([loads[each] for each in driven], axis=1), options)
+            found = {number: (columns[:, n], records[n]) for n, number in enumerate(driven)}
+        solutions = []
+        for number, one in enumerate(given):
+            own, record = found.get(number, (np.zeros(self.unknowns), None))
+            weights = self._weights(one, responses[:count], own[:count])
+            used = [*([] if record is None else [record]), *(i for i, w in zip(infos, weights, strict=True) if w)]
+            x = own + responses @ weights
+            charges = self.kind.factor * self.equation.lifts * (weights - x[:count])
+            info = max(used or infos, key=lambda each: each.residual)
+            solutions.append(StaticSolution.of(self.posed, one, x, charges, info))
+        return solutions
+
+    def _weights(
+        self, given: Excitation, responses: NDArray[np.float64], own: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """(electrodes,) how much of each response gives the wanted potentials and charges. own: the potentials of
+        electrodes by sources alone."""
+        names, lifts = list(self.electrodes), self.equation.lifts
+        matrix, wanted = np.array(responses), -np.array(own)
+        for number, name in enumerate(names):
+            if name in given.voltages:
+                wanted[number] += given.voltages[name]
+            else:
+                matrix[number] *= -1
+                matrix[number, number] += 1
+                wanted[number] = given.charges[name] / (self.kind.factor * lifts[number]) + own[number]
+        return np.asarray(np.linalg.solve(matrix, wanted), np.float64) if names else wanted
+
+    def _checked(self, data: Any) -> Excitation:
+        given = dict(data) if isinstance(data, Mapping) else {"": data}
+        if unknown := set(given) - {"voltages", "charges", "sources"}:
+            raise TypeError(f"static fields are solved for voltages, charges and sources, got {sorted(unknown)}")
+        values = []
+        for what in ("voltages", "charges"):
+            table = given.get(what) or {}
+            if not isinstance(table, Mapping):
+                raise TypeError(f"{what} are given by electrode, such as {{'a': 1.0}}, got {describe(table)}")
+            for name in table:
+                one_of(name, self.electrodes, "electrode")
+            values.append({name: float(real_number(value, f"{what} of {name!r}")) for name, value in table.items()})
+        voltages, charges = values
+        sources = tuple(list_of(given.get("sources") or (), Source, "sources"))
+        if twice := voltages.keys() & charges.keys():
+            raise ValueError(f"electrode {min(twice)!r} has a potential and a charge: one follows from the other")
+        if missing := self.electrodes.keys() - voltages.keys() - charges.keys():
+            raise ValueError(
+                f"electrode {min(missing)!r} has neither a potential nor a charge: give one in voltages, or in charges "
+                "(0 for floating metal)"
+            )
+        regions_of(sources, self.skeleton)
+        if not self.equation.is_fixed:
+            self._require_balance(voltages, sources)
+        return Excitation(voltages, charges, sources)
+
+    def _require_balance(self, voltages: Mapping[str, float], sources: Sequence[Source]) -> None:
+        if self.electrodes and not voltages:
+            raise ValueError(
+                "all electrodes have given charges, and outside=None: nothing fixes the potential; give one of them a "
+                "voltage"
+            )
+        charges = [each.charge for each in sources if isinstance(each, PointCharge)]
+        if not self.electrodes and abs(sum(charges)) > NET * max(map(abs, charges), default=0.0):
+            raise ValueError(
+                f"the sources sum to {sum(charges):g} {self.kind.charge} and nothing leaves the regions: they have to "
+                "sum to 0, or an electrode takes the rest"
+            )
+
+    def _right_hand_side(self, data: Excitation) -> NDArray[Any]:
+        return source_loads(data.sources, self.functions) if data.sources else np.zeros(self.unknowns)
+
+    def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> StaticSolution:
+        raise NotImplementedError  # `_solve` makes solutions of several columns
+
+    def _build_system(self) -> LinearSystem:
+        return self.equation.system()
+
+    @property
+    def preconditioners(self) -> tuple[str, ...]:
+        return ("near",)
+
+    def _usual_preconditioner(self, options: SolveOptions) -> Any:
+        return None
+
+    def with_regions(self, **regions: Region) -> "StaticProblem":
+        """The problem with other materials in some regions."""
+        return replace(self, regions={**self.regions, **regions})
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        return self.posed.title

@@ -1,0 +1,248 @@
+"""A static field in regions of several materials."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.data import Quantity
+from calderon.data.samples import SampledField
+from calderon.formulations.saving.solution_file import SavedSolution
+from calderon.formulations.solution_info import SolutionInfo
+from calderon.formulations.statics.equation import green_of
+from calderon.formulations.statics.loads import Source, regions_of
+from calderon.formulations.statics.posed import Excitation, Posed
+from calderon.formulations.statics.region import Kind, Region
+from calderon.potentials import Potential, double_layer_potential, single_layer_potential
+from calderon.spaces import Function
+from calderon.validation import of_any_shape, one_or_more_points
+from calderon.view import Described, Scene, Viewable
+from calderon.waves import PointCharge, StaticDipole, UniformField
+
+
+@dataclass(frozen=True, eq=False)
+class StaticSolution(SampledField, SavedSolution, Viewable, Described):
+    """The potential u of a static field, by what it is on all surfaces.
+
+    posed: the regions, materials and electrodes. info: the record of the solver. surface: u on the skeleton. fluxes:
+    a du/dn on both sides of it, of the region with the lower number and of the other one, n out of the region.
+    potentials, totals: by electrode the potential in V (of iron in A) and the charge in C, or of conductors the current
+    in A that it feeds in.
+    sources: what was given in regions.
+    """
+
+    posed: Posed
+    info: SolutionInfo
+    surface: Function
+    fluxes: tuple[Function, Function]
+    potentials: Mapping[str, float]
+    totals: Mapping[str, float]
+    sources: tuple[Source, ...]
+
+    saved_classes: ClassVar[Sequence[type]] = (Region, PointCharge, StaticDipole, UniformField)
+
+    @classmethod
+    def of(
+        cls,
+        posed: Posed,
+        given: Excitation,
+        x: NDArray[np.float64],
+        charges: NDArray[np.float64],
+        info: SolutionInfo,
+    ) -> Self:
+        """The solution of unknowns x (n,), with the charges of electrodes."""
+        unknowns, kind = posed.functions, posed.kind
+        values, sides = unknowns.on_skeleton(x)
+        surface = Function(unknowns.potentials, values, "potential", kind.potential)
+        parts = [
+            Function(
+                unknowns.fluxes, kind.factor * each, f"{kind.flux_name} into region, side {side + 1}", kind.density
+            )
+            for side, each in enumerate(sides)
+        ]
+        names = list(posed.electrodes)
+        potentials = dict(zip(names, x[: len(names)].tolist(), strict=True)) | dict(given.voltages)
+        totals = dict(zip(names, charges.tolist(), strict=True))
+        return cls(posed, info, surface, (parts[0], parts[1]), potentials, totals, given.sources)
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of the materials, with units."""
+        return self.posed.kind
+
+    @cached_property
+    def layers(self) -> tuple[tuple[Potential, ...], ...]:
+        """Potentials by region, whose sum is u without the sources of the region."""
+        found = []
+        sides = np.concatenate([each.coefficients for each in self.fluxes]) / self.kind.factor
+        for traces in self.posed.functions.traces:
+            region = traces.surface.region
+            green = green_of(region)
+            parts = [single_layer_potential(green, Function(traces.fluxes, sides[traces.places] / region.constant))]
+            if traces.potentials is not None:
+                parts.append(
+                    double_layer_potential(green, Function(traces.potentials, -self.surface.coefficients[traces.nodes]))
+                )
+            found.append(tuple(parts))
+        return tuple(found)
+
+    @cached_property
+    def _source_regions(self) -> list[int]:
+        return regions_of(self.sources, self.posed.skeleton)
+
+    @of_any_shape
+    def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.float64]:
+        """The potential (n,) in V (of iron in A) at points (n, 3) off the surfaces; NaN in metal and where no region
+        is. Backend and precision as for `Potential.evaluate`."""
+        return self._at(points, False, backend, precision)
+
+    @of_any_shape
+    def gradient(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.float64]:
+        """Its gradient (n, 3); as `field`."""
+        return self._at(points, True, backend, precision)
+
+    def field_strength(self, points: ArrayLike) -> NDArray[np.float64]:
+        """E (n, 3) in V/m, of iron H in A/m, at points (n, 3): minus the gradient."""
+        return np.asarray(-self.gradient(points))
+
+    @of_any_shape
+    def flux_density(self, points: ArrayLike) -> NDArray[np.float64]:
+        """-a grad u (n, 3) at points (n, 3): D in C/m^2, J in A/m^2 or B in T."""
+        x = one_or_more_points(points)
+        constants = np.array([*(each.constant for each in self.posed.skeleton.regions.values()), np.nan])
+        return self.kind.factor * constants[self.posed.skeleton.located(x), None] * self.field_strength(x)
+
+    def _at(self, points: ArrayLike, gradient: bool, backend: str, precision: str) -> NDArray[np.float64]:
+        x = one_or_more_points(points)
+        found = np.full((len(x), 3) if gradient else len(x), np.nan)
+        where = self.posed.skeleton.located(x)
+        for number in range(len(self.layers)):
+            own = np.flatnonzero(where == number)
+            if len(own):
+                found[own] = self._reaction(number, x[own], gradient, backend, precision)
+                found[own] += self._of_sources(number, x[own], gradient)
+        return found
+
+    def _reaction(
+        self, number: int, x: NDArray[np.float64], gradient: bool, backend: str = "numba", precision: str = "double"
+    ) -> NDArray[np.float64]:
+        """u or grad u of the layers of a region at points in it."""
+        name = "gradient" if gradient else "evaluate"
+        return np.sum([getattr(each, name)(x, backend, precision) for each in self.layers[number]], axis=0)
+
+    def _of_sources(
+        self, number: int, x: NDArray[np.float64], gradient: bool, but: Source | None = None
+    ) -> NDArray[np.float64]:
+        """u or grad u of the sources of a region there, all but one."""
+        region = list(self.posed.skeleton.regions.values())[number]
+        total = np.zeros((len(x), 3) if gradient else len(x))
+        for each, where in zip(self.sources, self._source_regions, strict=True):
+            if where == number and each is not but:
+                function = each.gradient if gradient else each.potential
+                if isinstance(each, UniformField):
+                    total += function(x)
+                else:
+                    total += function(x, region.decay) / (self.kind.factor * region.constant)
+        return total
+
+    @property
+    def energy(self) -> float:
+        """1/2 sum U Q of electrodes and 1/2 sum q u of point charges, without the energy of each by itself, in J.
+        ValueError for conductors of current, and in uniform fields, whose energy has no bound."""
+        if self.kind.name == "conductivity":
+            raise ValueError("currents dissipate power: take dissipated_power")
+        return 0.5 * self._work()
+
+    @property
+    def dissipated_power(self) -> float:
+        """sum U I of electrodes and sum I u of point sources of current, in W; ValueError for other materials."""
+        if self.kind.name != "conductivity":
+            raise ValueError("power is dissipated by currents, in regions with conductivity=: take energy")
+        return self._work()
+
+    def _work(self) -> float:
+        others = [each for each in self.sources if not isinstance(each, PointCharge)]
+        if others:
+            raise ValueError(f"energy and power are those of electrodes and point charges, not of {others[0]}")
+        total = sum(self.potentials[name] * self.totals[name] for name in self.totals)
+        for each, number in zip(self.sources, self._source_regions, strict=True):
+            x = each.position[None]  # type: ignore[union-attr]
+            own = self._reaction(number, x, False) + self._of_sources(number, x, False, each)
+            total += each.charge * float(own[0])  # type: ignore[union-attr]
+        return float(total)
+
+    @property
+    def solvation_energy(self) -> float:
+        """1/2 sum q u_r of point charges in J, u_r the potential of what surrounds their region: the energy less that
+        of the same charges in the material of their region everywhere. 1 kcal/mol is 6.9477e-21 J."""
+        charges = [each for each in self.sources if isinstance(each, PointCharge)]
+        if not charges or len(charges) < len(self.sources):
+            raise ValueError("a solvation energy is that of point charges alone: solve(sources=[cal.PointCharge(...)])")
+        numbers = self._source_regions
+        parts = (
+            c.charge * self._reaction(n, c.position[None], False)[0] for c, n in zip(charges, numbers, strict=True)
+        )
+        return 0.5 * float(sum(parts))
+
+    def force_on_sources(self) -> NDArray[np.float64]:
+        """(sources, 3) forces in N on point charges: q E of everything but the charge itself. ValueError for other
+        sources."""
+        forces = []
+        for each, number in zip(self.sources, self._source_regions, strict=True):
+            if not isinstance(each, PointCharge) or self.kind.name != "permittivity":
+                raise ValueError(f"forces are those on point charges between dielectrics, got a {type(each).__name__}")
+            x = each.position[None]
+            slope = self._reaction(number, x, True) + self._of_sources(number, x, True, each)
+            forces.append(-each.charge * slope[0])
+        return np.array(forces).reshape(-1, 3)
+
+    def scene(self) -> Scene:
+        """The potential on all surfaces."""
+        return replace(self.surface.scene(), subtitle=self.posed.title)
+
+    def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return np.asarray(self.posed.skeleton.located(points) >= 0)
+
+    def _fields_at(self, points: NDArray[np.float64]) -> list[Quantity]:
+        kind = self.kind
+        return [
+            Quantity("potential", self.field(points), kind.potential, "potential"),
+            Quantity(kind.field_name, self.field_strength(points), kind.field, f"{kind.field_name}", vector=True),
+        ]
+
+    def _record(self) -> dict[str, Any]:
+        given = {name: getattr(self.posed, name) for name in ("regions", "electrodes", "outside", "space")}
+        return super()._record() | {"posed": given}
+
+    @classmethod
+    def _restored(cls, values: dict[str, Any]) -> Self:
+        """The solution of the problem that the values describe, posed again on the surfaces of its potential."""
+        posed = Posed(values["surface"].space.mesh, **values["posed"])
+        spaces = posed.functions.potentials, posed.functions.fluxes, posed.functions.fluxes
+        functions = []
+        for space, one in zip(spaces, (values["surface"], *values["fluxes"]), strict=True):
+            if one.space.name != space.name or one.coefficients.dtype != np.float64:
+                raise ValueError(f"a {one.label} in {one.space!r}")
+            functions.append(Function(space, one.coefficients, one.label, one.unit))
+        given = {**values, "posed": posed, "surface": functions[0], "fluxes": (functions[1], functions[2])}
+        return super()._restored(given)
+
+    def _require_consistent(self) -> None:
+        for each in (self.potentials, self.totals):
+            if list(each) != list(self.posed.electrodes) or not all(isinstance(v, float) for v in each.values()):
+                raise ValueError("values of other electrodes than those of the problem")
+        regions_of(self.sources, self.posed.skeleton)
+
+    @property
+    def brief(self) -> str:
+        """The solution as a record: what was solved, and how well."""
+        return f"{self.posed.title}, {self.info.brief}"
+
+    def __str__(self) -> str:
+        kind = self.kind
+        lines = [f"  {name}: {self.potentials[name]:.6g} {kind.potential}, {self.totals[name]:.6g} {kind.charge}"
+                 for name in self.totals]  # fmt: skip
+        return "\n".join([self.posed.title, *lines, str(self.info)])
