@@ -15,10 +15,7 @@ from calderon.galerkin.regular.distant import Zones
 from calderon.galerkin.rows.device import row_defines
 from calderon.galerkin.rows.special_pairs import SpecialPairs
 from calderon.hmatrix import Admissibility, Choices, assemble_hmatrix
-from calderon.hmatrix.device.batches import entries_source
-from calderon.hmatrix.device.dense_blocks import dense_source
-from calderon.hmatrix.device.products import products_source
-from calderon.hmatrix.device.skeleton import recompression_source
+from calderon.hmatrix.device.batches import source_of
 from calderon.mlfmm import medium
 from calderon.products.check import Check
 from calderon.products.device.octree import DeviceOctree
@@ -262,11 +259,11 @@ def _approximation(operator: Any, backend: str, precision: str) -> None:
         pairs = SpecialPairs.search(operator, Execution.of("numba", precision))
         nodes = Nodes.of(pairs, Zones.common([pairs]))
         defines, numbers = row_defines(operator, nodes), execution.dtype(operator.is_complex)
-        execution.device.build(entries_source("aca", defines, execution.real))
+        execution.device.build(source_of("aca", numbers, execution.real, defines))
         for wide in {execution.real, np.dtype(np.float64)}:  # single where a device has no double precision
-            execution.device.build(dense_source(defines, execution.real, wide))
-            execution.device.build(products_source(numbers, wide))
-            execution.device.build(recompression_source(numbers, wide))
+            execution.device.build(source_of("dense", numbers, wide, defines))
+            execution.device.build(source_of("products", numbers, wide))
+            execution.device.build(source_of("recompression", numbers, wide))
 
 
 def _hmatrix(operator: Any, backend: str, precision: str) -> Any:

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Execution, InOrder, Kernels, Source, require_memory, run_tasks, thread_count
+from calderon.backends import Execution, InOrder, Kernels, require_memory, run_tasks, thread_count
 from calderon.galerkin.assembly import block_of
 from calderon.galerkin.device.block import DeviceBlock
 from calderon.galerkin.device.local_matrices import SMALL_GROUP
@@ -206,9 +206,8 @@ class OnDevice(Tiled):
         super().__init__(operator, execution, half, 0)
         assert isinstance(self._block, DeviceBlock)
         self._device = self._block.device
-        real = "double" if self._block.real == np.float64 else "float"
-        defines = ("OUT_COMPLEX", int(operator.is_complex)), ("GROUP_SIZE", SMALL_GROUP)
-        self._kernels = Kernels(self._device, Source("dense/multiply.c", real, defines), SMALL_GROUP)
+        given = self._device, "dense/multiply.c", self._block.real, SMALL_GROUP
+        self._kernels = Kernels.of(*given, OUT_COMPLEX=operator.is_complex)
 
     def _product(self, x: NDArray[Any], rows: bool, columns: bool) -> NDArray[Any]:
         return np.stack([self._one(column, rows, columns) for column in x.T], axis=1)

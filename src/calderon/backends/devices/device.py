@@ -123,6 +123,14 @@ class Source:
     real: str  # "double" or "float"
     defines: Defines = ()
 
+    @classmethod
+    def of(cls, path: str, real: Any, group: int, defines: Defines = (), **more: Any) -> "Source":
+        """The variant for a real type and groups of so many threads (GROUP_SIZE). more: further definitions, which are
+        whole numbers, truth values, real types or words."""
+        own = {name: real_name(each) if isinstance(each, np.dtype | type) else each for name, each in more.items()}
+        words = ((name, each if isinstance(each, str) else int(each)) for name, each in own.items())
+        return cls(path, real_name(real), (*defines, ("GROUP_SIZE", group), *words))
+
     @property
     def text(self) -> str:
         """The whole text, definitions and included files in place."""
@@ -141,6 +149,11 @@ class Kernels:
 
     def __init__(self, device: Device, source: Source, group: int) -> None:
         self.device, self.group, self._program = device, group, device.build(source)
+
+    @classmethod
+    def of(cls, device: Device, path: str, real: Any, group: int, defines: Defines = (), **more: Any) -> "Kernels":
+        """The kernels of a file for a device; further arguments: those of `Source.of`."""
+        return cls(device, Source.of(path, real, group, defines, **more), group)
 
     def launch(self, kernel: str, threads: int | tuple[int, int], *arguments: Any) -> None:
         """Queue a kernel as `Device.launch` does: threads along one axis or two, rounded up to whole groups."""

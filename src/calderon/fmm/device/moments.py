@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Kernels, Source, real_name, require_device_memory
+from calderon.backends import Device, Kernels, require_device_memory
 from calderon.backends.devices.device_matrix import GROUP, vector_type
 from calderon.fmm.layout import Layout
 from calderon.fmm.moment_store import Moments
@@ -71,12 +71,11 @@ class DeviceMoments:
         factors = sent([unit * factor * each.factor for each in parts])
         terms = device.array(np.ascontiguousarray(table.expand, real)), table.functions, indices(device, ends), indices(
             device, chosen), factors, leaves, boxes  # fmt: skip
-        defines = (
-            ("STORED_REAL", real_name(stored)), ("WIDE_REAL", real_name(wide)), ("KIND", list(FIELDS).index(kind)),
-            ("FIELDS", fields), ("DEGREE", table.order.p), ("POINTS", rule.number_of_points), ("RANK", self.rank),
-            ("RUNS", combined.runs), ("TOGETHER", TOGETHER),
+        kernels = Kernels.of(
+            device, "fmm/device/moments.c", real, GROUP, STORED_REAL=stored, WIDE_REAL=wide, FIELDS=fields,
+            KIND=list(FIELDS).index(kind), DEGREE=table.order.p, POINTS=rule.number_of_points, RANK=self.rank,
+            RUNS=combined.runs, TOGETHER=TOGETHER,
         )  # fmt: skip
-        kernels = Kernels(device, Source("fmm/device/moments.c", real_name(real), defines), GROUP)
         for first in range(0, count, together):
             some = min(together, count - first)
             kernels.launch("basis_moments", some, *given, first, some, together, sums)

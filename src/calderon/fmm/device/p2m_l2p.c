@@ -9,7 +9,6 @@
 
 typedef WORK_REAL work_type;
 
-#define GROUP_SIZE 128
 #define LANES 32
 #define SLICES (GROUP_SIZE / LANES)
 #define PITCH (LANES + 1)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Kernels, Source, real_name
+from calderon.backends import Device, Kernels
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.fmm.device.moments import DeviceMoments
 from calderon.fmm.product import DIRECTIONS, Line
@@ -55,9 +55,8 @@ class DeviceLine:
             self._functions = device.array(moments.runs(0, line.sums * int(line.starts[-1])).ravel())
         self._arms = None if line.arms is None else device.array(np.ascontiguousarray(line.arms, leaves.work))
         self.nbytes = self._functions.nbytes + 4 * (line.starts.size + runs.size) + self.places.nbytes
-        real = real_name(self._functions.dtype)
-        defines = ("WORK_REAL", real_name(leaves.work)), ("RANK", leaves.rank), ("COLUMNS", leaves.columns)
-        self._kernels = Kernels(device, Source("fmm/device/p2m_l2p.c", real, defines), GROUP)
+        own = {"WORK_REAL": leaves.work, "RANK": leaves.rank, "COLUMNS": leaves.columns}
+        self._kernels = Kernels.of(device, "fmm/device/p2m_l2p.c", self._functions.dtype, GROUP, **own)
 
     def take(self, x: Vectors) -> Any:
         """Coefficients (parts, pieces) of the pieces, of a vector of the whole table."""

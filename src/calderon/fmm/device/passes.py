@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Kernels, Source, count_work, real_name
+from calderon.backends import Device, Kernels, count_work
 from calderon.backends.vectors import width
 from calderon.fmm.device.p2m_l2p import LANES
 from calderon.fmm.passes import Translations
@@ -39,11 +39,10 @@ class DevicePasses:
             self.pairs //= 2
         # boxes of a block: the more, the more pairs share a matrix, but there should be a thousand groups
         self.block = int(np.clip(self.boxes // 1024, 2, 16))
-        defines = (
-            ("RANK", self.rank), ("COLUMNS", self.columns), ("PAIRS", self.pairs), ("GROUP_SIZE", self.group),
-            ("ROWS", -(-self.rank // self.group)),
+        self._kernels = Kernels.of(
+            device, "fmm/device/passes.c", self.real, self.group, RANK=self.rank, COLUMNS=self.columns,
+            PAIRS=self.pairs, ROWS=-(-self.rank // self.group),
         )  # fmt: skip
-        self._kernels = Kernels(device, Source("fmm/device/passes.c", real_name(self.real), defines), self.group)
         self._send(table, np.stack([table.starts, widths], axis=1), 1 / edges)
 
     @classmethod

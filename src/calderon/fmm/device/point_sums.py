@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Kernels, Source, count_work, real_name, require_device_memory
+from calderon.backends import Device, Kernels, count_work, require_device_memory
 from calderon.fmm.device.passes import DevicePasses
 from calderon.fmm.orders import Promise
 from calderon.fmm.tables import tables
@@ -41,11 +41,10 @@ class DeviceSums:
         self._targets = self._sources if targets is None else device.array(targets)
 
     def _kernels(self, real: Any, degree: int) -> Kernels:
-        defines = (
-            ("GROUP_SIZE", GROUP), ("TOGETHER", TOGETHER), ("DEGREE", degree), ("CHARGES", int(self.kinds.charges)),
-            ("DIPOLES", int(self.kinds.dipoles)), ("FIELDS", self.kinds.fields),
+        return Kernels.of(
+            self.device, "fmm/device/point_sums.c", real, GROUP, TOGETHER=TOGETHER, DEGREE=degree,
+            CHARGES=self.kinds.charges, DIPOLES=self.kinds.dipoles, FIELDS=self.kinds.fields,
         )  # fmt: skip
-        return Kernels(self.device, Source("fmm/device/point_sums.c", real_name(real), defines), GROUP)
 
     def sums(self, promise: Promise, single: bool) -> Array:
         """(m, 1 or 4) fields by an order of the harmonics, of potentials and gradients."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Deliver, Device, DeviceMatrix, Kernels, Source, format_bytes, real_name
+from calderon.backends import Deliver, Device, DeviceMatrix, Kernels, format_bytes
 from calderon.galerkin.selection import Selection
 from calderon.pairs.grouping import grouped
 
@@ -64,9 +64,8 @@ class LocalMatrices:
 
     def _make_room(self) -> None:
         """For the local matrices of a tile; MemoryError where those of one triangle do not fit."""
-        complex_out = (("OUT_COMPLEX", int(self.is_complex)),)
-        source = Source("galerkin/device/gather.c", real_name(self.stored), complex_out)
-        self.tile_kernels = Kernels(self.device, source, SMALL_GROUP)
+        given = self.device, "galerkin/device/gather.c", self.stored, SMALL_GROUP
+        self.tile_kernels = Kernels.of(*given, OUT_COMPLEX=self.is_complex)
         count, width = len(self.test.triangles), len(self.trial.triangles)
         places = self.trial.places.T.ravel()  # function * width + triangle
         self.columns = int(places.max(initial=-1)) + 1  # further ones belong to others (blocks.py)
@@ -145,11 +144,6 @@ class LocalMatrices:
             "gather", (self.columns, len(targets)), self.local, self.local_i, row_start, row_entries,
             self.column_start, self.column_entries, self.columns, stride, row_targets, left, pitch, adds, out,
         )  # fmt: skip
-
-
-def out_real(real: str, stored: str) -> tuple[tuple[str, str], ...]:
-    """The definition of the type of results, where it differs."""
-    return () if stored == real else (("OUT_REAL", stored),)
 
 
 def _by_function(places: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Defines, Device, Execution, Kernels, Source, count_work, real_name, require_device_memory
+from calderon.backends import Device, Execution, Kernels, count_work, require_device_memory
 from calderon.backends.records import Record
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.device.forms import component_defines
-from calderon.galerkin.device.local_matrices import SMALL_GROUP, out_real
+from calderon.galerkin.device.local_matrices import SMALL_GROUP
 from calderon.galerkin.device.nodes import Nodes
 from calderon.galerkin.device.triangles import DeviceTriangles
 from calderon.galerkin.limits import resolved_triangles
@@ -93,16 +93,14 @@ class DeviceSpecialPairs(SpecialPairs):
         self.device_form = self.device_form_of(self.integrand, self.test_space, self.trial_space)
         self.local_shape, self.distant_rule = self.device_form.sizes, self._distant_rule()
         self.stored = np.empty(0, self.out.dtype).real.dtype
-        moment, stored = real_name(self._moment_type), real_name(self.stored)
         form = *self.device_form.defines, *component_defines(self.device_form.special)
         green = green_defines(self.green)
         # a thread for each moment at least
         group = SMALL_GROUP * math.ceil(math.prod(self.moment_sizes) / SMALL_GROUP)
-        placed: Defines = green[1], ("OUT_COMPLEX", int(self.is_complex)), ("MOMENT_REAL", moment)
-        integrating = Source("galerkin/special/touching_pairs.c", moment, (*form, *green, ("GROUP_SIZE", group)))
-        placing = Source("galerkin/special/scatter.c", stored, (*form, *placed))
-        self._integrating = Kernels(self.device, integrating, group)
-        self._placing = Kernels(self.device, placing, SMALL_GROUP)
+        moments = self.device, "galerkin/special/touching_pairs.c", self._moment_type, group, (*form, *green)
+        self._integrating = Kernels.of(*moments)
+        places = self.device, "galerkin/special/scatter.c", self.stored, SMALL_GROUP, (*form, green[1])
+        self._placing = Kernels.of(*places, OUT_COMPLEX=self.is_complex, MOMENT_REAL=self._moment_type)
 
     def _form_data(self) -> Any:
         """Nothing: local matrices are made on the device."""
@@ -276,16 +274,9 @@ class DeviceSpecialPairs(SpecialPairs):
         """Build the program for regular pairs, list special ones in the order of triangles, and send nodes, functions
         and data of both sides, which are the first arguments of its kernels, in the order that tile.c describes."""
         self.zones, nodes, form, array = zones, Nodes.of(self, zones), self.device_form, self._array
-        out: Defines = ("OUT_COMPLEX", int(self.is_complex)), *out_real(real_name(self.real), real_name(self.stored))
-        defines: Defines = (
-            *form.defines,
-            *component_defines(form.regular),
-            *green_defines(self.green),
-            *nodes.defines,
-            *out,
-        )
-        source = Source(self.regular_file, real_name(self.real), defines)
-        self.regular_kernels = Kernels(self.device, source, SMALL_GROUP)
+        own = *form.defines, *component_defines(form.regular), *green_defines(self.green), *nodes.defines
+        given = self.device, self.regular_file, self.real, SMALL_GROUP, own
+        self.regular_kernels = Kernels.of(*given, OUT_COMPLEX=self.is_complex, OUT_REAL=self.stored)
         tables = [array(table * nodes.rule.weights) for table in form.functions(nodes.rule)]
         sides = zip((self.test_there, self.trial_there), zones.reached, (False, True), strict=True)
         own, other = (

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Kernels, Source, real_name
+from calderon.backends import Device, Kernels
 from calderon.backends.devices.device_matrix import vector_type
 from calderon.backends.records import Record
 from calderon.mesh.geometry import FlatTriangles
@@ -92,8 +92,7 @@ class DeviceTriangles:
     def _put(self, record: Record, parts: dict[str, Part], place: int, last: tuple[Any, ...]) -> None:
         """Put the parts of a record that begins at a place of a longer one; last: the last arguments of kernels."""
         real, count = last[-1].dtype, last[0]
-        source = Source("galerkin/device/triangles.c", real_name(real), (("FROM_REAL", real_name(self.wide)),))
-        kernels = Kernels(self.device, source, GROUP)
+        kernels = Kernels.of(self.device, "galerkin/device/triangles.c", real, GROUP, FROM_REAL=self.wide)
         for name, part in parts.items():
             first, width = place + record[name], _width(part)
             if isinstance(part, Nested):

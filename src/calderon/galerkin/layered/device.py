@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Kernels, Source, real_name, require_device_memory
+from calderon.backends import Device, Kernels, require_device_memory
 from calderon.backends.records import Record
-from calderon.galerkin.device.local_matrices import SMALL_GROUP, LocalMatrices, out_real
+from calderon.galerkin.device.local_matrices import SMALL_GROUP, LocalMatrices
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.galerkin.selection import Selection
 from calderon.layers.tables import DEGREE, OWN, WHOLE
@@ -34,9 +34,8 @@ class DevicePairs(LocalMatrices):
         self.test, self.trial = sides
         self.is_complex, self.stored = True, np.empty(0, out.dtype).real.dtype
         points, weights = rule
-        name, stored = real_name(real), real_name(self.stored)
-        defines = *PAIR.defines, ("POINTS", len(weights)), ("TERMS", DEGREE + 1), *out_real(name, stored)
-        self._kernels = Kernels(device, Source("galerkin/layered/pairs.c", name, defines), SMALL_GROUP)
+        given = device, "galerkin/layered/pairs.c", real, SMALL_GROUP, PAIR.defines
+        self._kernels = Kernels.of(*given, POINTS=len(weights), TERMS=DEGREE + 1, OUT_REAL=self.stored)
         records, k0 = _records(metal, points), metal.sections.k0
         one, two = (records[each.triangles] for each in sides)
         integers, (parts, ends, series) = _tables(metal)

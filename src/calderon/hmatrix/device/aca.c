@@ -2,6 +2,7 @@
    where the method and its rule to stop are described. ROWS: the file that computes rows and columns of the matrix, with
    COMPLEX numbers or real ones; numbers of the matrix are PARTS reals. */
 #include ROWS
+#include "backends/devices/complex.h"
 #include "backends/devices/group_sum.h"
 
 #define FULL (-1)
@@ -48,16 +49,6 @@
     place = places[0];                                                                       \
     BARRIER;
 
-/* re + i im += conj(a) b of numbers of the matrix. */
-DEVICE void add_conjugated(GLOBAL const real_type *a, GLOBAL const real_type *b, real_type *re, real_type *im)
-{
-    *re += a[0] * b[0];
-#if COMPLEX
-    *re += a[1] * b[1];
-    *im += a[0] * b[1] - a[1] * b[0];
-#endif
-}
-
 /* blocks (b, 5): row cluster, column cluster, where in `work` its crosses go, where in `scratch` its memory is (numbers
    of the matrix, real numbers), and for how many crosses there is room. limits: relative tolerance, and the magnitude
    below which an entry may be noise. points (3, n), scales (clusters, 3): see places.py. errors (b,): that a block may
@@ -68,7 +59,7 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
                    GLOBAL const real_type *row_points, GLOBAL const real_type *row_scales,
                    GLOBAL const real_type *column_points, GLOBAL const real_type *column_scales,
                    GLOBAL const int *counts, GLOBAL const int *blocks,
-                   GLOBAL const real_type *errors, GLOBAL real_type *work, GLOBAL real_type *scratch, GLOBAL int *ranks)
+                   GLOBAL const real_type *errors, GLOBAL number *work, GLOBAL real_type *scratch, GLOBAL int *ranks)
 {
     LOCAL real_type sums[GROUP_SIZE], values[GROUP_SIZE], dots[4 * GROUP_SIZE];
     LOCAL int places[GROUP_SIZE];
@@ -76,9 +67,8 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
     GLOBAL const int *block = blocks + 5 * GROUP(0);
     int r = block[0], c = block[1], room = block[4], m = cluster_size(row_integers, r), n = cluster_size(column_integers, c);
     int size = m + n, most = (int)((size_t)m * n / size);
-    size_t next = (size_t)PARTS * size; /* from one cross to the next */
-    GLOBAL real_type *crosses = work + (size_t)PARTS * block[2], *reached = scratch + block[3], *apart = reached + size,
-                     *single = apart + size;
+    GLOBAL number *crosses = work + block[2];
+    GLOBAL real_type *reached = scratch + block[3], *apart = reached + size, *single = apart + size;
     real_type tolerance2 = limits[0] * limits[0], noise2 = limits[1] * limits[1] * m * n, norm2 = R(0.0), v2 = R(0.0);
     real_type error2 = errors[GROUP(0)] * errors[GROUP(0)], zero2 = error2 > R(0.0) ? error2 : noise2, least2 = R(0.0);
     int waiting = -1;
@@ -97,14 +87,10 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
             triangles = count = 0;
         for (int k = t; k < triangles; k += GROUP_SIZE)
             add_triangle(x, other, y, side, position, cluster, k, triangles, is_row, scalars, side, 0, single);
-        GLOBAL real_type *last = crosses + rank * next, *line = last + PARTS * (is_row ? m : 0);
-        real_type pivot = R(1.0), pivot_i = R(0.0);
-        if (what == A_COLUMN) {
-            pivot = last[PARTS * (m + (size_t)at)];
-#if COMPLEX
-            pivot_i = last[PARTS * (m + (size_t)at) + 1];
-#endif
-        }
+        GLOBAL number *last = crosses + (size_t)rank * size, *line = last + (is_row ? m : 0);
+        number pivot = number_of(1, 0);
+        if (what == A_COLUMN)
+            pivot = last[m + at];
         WIDE_BARRIER;
         if (t == 0 && what != SEARCH)
             reached[is_row ? at : m + at] = -R(1.0);
@@ -122,43 +108,24 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
             apart[begin + k] = distance2 < apart[begin + k] ? distance2 : apart[begin + k];
         }
         if (what == A_COLUMN) {
-            real_type inverse = R(1.0) / (pivot * pivot + pivot_i * pivot_i);
-            for (size_t j = m + t; j < size; j += GROUP_SIZE) {
-                real_type a = last[PARTS * j];
-#if COMPLEX
-                real_type b = last[PARTS * j + 1];
-                last[PARTS * j] = (a * pivot + b * pivot_i) * inverse;
-                last[PARTS * j + 1] = (b * pivot - a * pivot_i) * inverse;
-#else
-                last[j] = a * pivot * inverse;
-#endif
-            }
+            real_type inverse = R(1.0) / square(pivot);
+            for (int j = m + t; j < size; j += GROUP_SIZE)
+                last[j] = scaled(times(last[j], conjugated(pivot)), inverse);
             v2 *= inverse;
         }
-        GLOBAL const real_type *own = crosses + PARTS * (is_row ? m : 0);
-        GLOBAL const real_type *factors = crosses + PARTS * (is_row ? (size_t)at : m + (size_t)at);
+        GLOBAL const number *own = crosses + (is_row ? m : 0), *factors = crosses + (is_row ? at : m + at);
         real_type total = R(0.0), largest = -R(1.0), added = R(0.0), best = NOWHERE;
         int place = -1, found = -1;
         for (int j = t; j < count; j += GROUP_SIZE) {
             real_type re, im;
             gather_entry(side, cluster, j, triangles, single, &re, &im);
-            for (int l = 0; l < rank; l++) {
-                GLOBAL const real_type *a = factors + l * next, *b = own + l * next + (size_t)PARTS * j;
-                re -= a[0] * b[0];
-#if COMPLEX
-                re += a[1] * b[1];
-                im -= a[0] * b[1] + a[1] * b[0];
-#endif
-            }
-            real_type square = re * re;
-            line[(size_t)PARTS * j] = re;
-#if COMPLEX
-            line[(size_t)PARTS * j + 1] = im;
-            square += im * im;
-#endif
-            total += square;
-            if (square > largest && (is_row || reached[j] >= R(0.0))) {
-                largest = square;
+            number residual = number_of(re, im);
+            for (int l = 0; l < rank; l++)
+                residual = plus_product(residual, scaled(factors[(size_t)l * size], -1), own[(size_t)l * size + j]);
+            line[j] = residual;
+            total += square(residual);
+            if (square(residual) > largest && (is_row || reached[j] >= R(0.0))) {
+                largest = square(residual);
                 place = j;
             }
         }
@@ -186,16 +153,16 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
         int before = what == A_COLUMN ? rank : 0;
         for (int low = 0; low < before; low += GROUP_SIZE / 32) {
             int l = low + t / 32, lane = t % 32, end = l < before ? size : 0, middle = l < before ? m : 0;
-            GLOBAL const real_type *cross = crosses + (l < before ? l : 0) * next;
-            real_type a = R(0.0), ai = R(0.0), b = R(0.0), bi = R(0.0);
+            GLOBAL const number *cross = crosses + (size_t)(l < before ? l : 0) * size;
+            number a = number_of(0, 0), b = a;
             for (int k = lane; k < middle; k += 32)
-                add_conjugated(cross + (size_t)PARTS * k, last + (size_t)PARTS * k, &a, &ai);
+                a = plus_product(a, conjugated(cross[k]), last[k]);
             for (int k = middle + lane; k < end; k += 32)
-                add_conjugated(cross + (size_t)PARTS * k, last + (size_t)PARTS * k, &b, &bi);
-            dots[t] = a;
-            dots[GROUP_SIZE + t] = ai;
-            dots[2 * GROUP_SIZE + t] = b;
-            dots[3 * GROUP_SIZE + t] = bi;
+                b = plus_product(b, conjugated(cross[k]), last[k]);
+            dots[t] = a.re;
+            dots[GROUP_SIZE + t] = IM(a);
+            dots[2 * GROUP_SIZE + t] = b.re;
+            dots[3 * GROUP_SIZE + t] = IM(b);
             SUM_OVER_THREADS(dots, 32, 4, GROUP_SIZE);
             if (lane == 0)
                 added += R(2.0) * (dots[t] * dots[2 * GROUP_SIZE + t] - dots[GROUP_SIZE + t] * dots[3 * GROUP_SIZE + t]);
@@ -230,16 +197,11 @@ KERNEL approximate(GLOBAL const real_type *row_numbers, GLOBAL const int *row_in
         } else {
             if (what == A_COLUMN) {
                 norm2 += total * v2 + added;
-                real_type scale = pivot * pivot + pivot_i * pivot_i; /* the residual is largest there or in an unused row */
+                real_type scale = square(pivot); /* the residual is largest there or in an unused row */
                 scale = R(1.0) / (largest > scale ? largest : scale);
-                for (int k = t; k < size; k += GROUP_SIZE) {
-                    real_type square = last[(size_t)PARTS * k] * last[(size_t)PARTS * k];
-#if COMPLEX
-                    square += last[(size_t)PARTS * k + 1] * last[(size_t)PARTS * k + 1];
-#endif
+                for (int k = t; k < size; k += GROUP_SIZE)
                     if (reached[k] >= R(0.0))
-                        reached[k] += k < m ? square * scale : square;
-                }
+                        reached[k] += square(last[k]) * (k < m ? scale : R(1.0));
                 rank++;
             } else {
                 deceived += rank > 0 && deceived < DECEPTIONS;

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Defines, Device, Source, format_bytes, real_name
+from calderon.backends import Defines, Device, Source, format_bytes
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.hmatrix.tree.block_tree import BlockTree
 from calderon.products.device.tables import runs_that_fit
@@ -21,10 +21,11 @@ def most_bytes(device: Device) -> int:
     return min(BATCH, device.memory() // SHARE)
 
 
-def entries_source(name: str, defines: Defines, real: np.dtype[Any], more: Defines = ()) -> Source:
-    """The variant of a source that computes entries of a matrix, for one with these definitions, and more of its
-    own."""
-    return Source(f"hmatrix/device/{name}.c", real_name(real), (*defines, ("GROUP_SIZE", GROUP), *more))
+def source_of(name: str, numbers: np.dtype[Any], wide: np.dtype[Any], defines: Defines = ()) -> Source:
+    """The variant of a file of this folder for numbers of that type, and sums of such reals; defines: those of the rows
+    of the matrix, COMPLEX among them, if it reads any."""
+    given = f"hmatrix/device/{name}.c", np.empty(0, numbers).real.dtype, GROUP, defines
+    return Source.of(*given, **({} if defines else {"COMPLEX": numbers.kind == "c"}), WIDE_REAL=wide)
 
 
 class Batch(NamedTuple):

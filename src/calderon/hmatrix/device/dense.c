@@ -1,10 +1,9 @@
 /* Dense blocks of an H-matrix, one group of GROUP_SIZE threads a block. ROWS: the file that computes rows of the matrix,
    with COMPLEX numbers or real ones; numbers of the matrix are PARTS reals. */
 #include ROWS
+#include "backends/devices/complex.h"
 #include "backends/devices/group_sum.h"
 #include "galerkin/rows/special.h"
-
-typedef SUM_REAL sum_type;
 
 /* blocks (b, 4): row cluster, column cluster, where in `out` its numbers go, row by row, and where in `scratch` its memory
    is: 2 WIDTH reals for each row and each triangle of the columns. */
@@ -28,10 +27,7 @@ KERNEL dense(GLOBAL const real_type *row_numbers, GLOBAL const int *row_integers
     for (int k = t; k < m * n; k += GROUP_SIZE) {
         real_type re, im;
         gather_entry(column_integers, c, k % n, triangles, own + k / n * pitch, &re, &im);
-        entries[(size_t)PARTS * k] = re;
-#if COMPLEX
-        entries[(size_t)PARTS * k + 1] = im;
-#endif
+        write_number(number_of(re, im), entries + (size_t)PARTS * k);
     }
 }
 
@@ -106,32 +102,26 @@ KERNEL special_inside(GLOBAL const int *row_integers, GLOBAL const int *column_i
 /* Sums over the entries of whole rows of the matrix, one group of GROUP_SIZE threads for each row and sum: of their squares,
    then of their products with `count` vectors (count, columns). rows (r, 3): row within its blocks, and the first and the
    end of these in `blocks`, which are those of `dense`, with their entries in `out`. sums (r, 1 + count, 2): real and
-   imaginary parts, of type SUM_REAL like the vectors. */
+   imaginary parts, of type WIDE_REAL like the vectors. */
 KERNEL row_sums(GLOBAL const int *row_integers, GLOBAL const int *column_integers, GLOBAL const int *blocks,
-                GLOBAL const real_type *out, GLOBAL const int *rows, GLOBAL const sum_type *vectors, int count,
-                int columns, GLOBAL sum_type *sums)
+                GLOBAL const real_type *out, GLOBAL const int *rows, GLOBAL const wide_real *vectors, int count,
+                int columns, GLOBAL wide_real *sums)
 {
-    LOCAL sum_type parts[2 * GROUP_SIZE];
+    LOCAL wide_real parts[2 * GROUP_SIZE];
     int t = LOCAL_ID(0), which = GROUP(1);
     GLOBAL const int *row = rows + 3 * GROUP(0);
-    GLOBAL const sum_type *vector = vectors + (size_t)columns * (which > 0 ? which - 1 : 0);
-    sum_type re = 0, im = 0;
+    GLOBAL const wide_real *vector = vectors + (size_t)columns * (which > 0 ? which - 1 : 0);
+    number total = number_of(0, 0);
     for (int b = row[1] + t; b < row[2]; b += GROUP_SIZE) {
         GLOBAL const int *block = blocks + 4 * b;
         int n = cluster_size(column_integers, block[1]), low = cluster_first(column_integers, block[1]);
         GLOBAL const real_type *entry = out + PARTS * ((size_t)block[2] + (size_t)row[0] * n);
         for (int j = 0; j < n; j++) {
-            sum_type a = entry[PARTS * j];
-            re += a * (which ? vector[low + j] : a);
-#if COMPLEX
-            sum_type b = entry[PARTS * j + 1];
-            re += which ? 0 : b * b;
-            im += which ? b * vector[low + j] : 0;
-#endif
+            number a = read_number(entry + PARTS * j);
+            total = plus(total, which ? scaled(a, vector[low + j]) : number_of(square(a), 0));
         }
     }
-    parts[t] = re;
-    parts[GROUP_SIZE + t] = im;
+    keep_part(total, parts);
     SUM_OVER_THREADS(parts, GROUP_SIZE, 2, GROUP_SIZE);
     if (t < 2)
         sums[2 * ((size_t)GROUP(0) * (1 + count) + which) + t] = parts[t * GROUP_SIZE];

@@ -5,20 +5,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Defines, Kernels, Source, count_work, real_name
+from calderon.backends import Kernels, count_work
 from calderon.backends.devices.device_matrix import GROUP, vector_type
 from calderon.galerkin.rows.device import DeviceRows
-from calderon.hmatrix.device.batches import Batch, batches, entries_source, in_rounds
+from calderon.hmatrix.device.batches import Batch, batches, in_rounds, source_of
 from calderon.hmatrix.device.store import DeviceStore
 from calderon.hmatrix.storage import table_of
 from calderon.hmatrix.tolerances import RowSums
 from calderon.hmatrix.tree.block_tree import BlockTree
 from calderon.products.device.tables import indices
-
-
-def dense_source(defines: Defines, real: np.dtype[Any], wide: np.dtype[Any]) -> Source:
-    """The variant of dense.c for a matrix with these definitions, and sums of such reals."""
-    return entries_source("dense", defines, real, (("SUM_REAL", real_name(wide)),))
 
 
 class DeviceDenseBlocks:
@@ -27,7 +22,8 @@ class DeviceDenseBlocks:
     def __init__(self, on_device: DeviceRows, dtype: np.dtype[Any], tree: BlockTree) -> None:
         self.rows, self.tree, self.device, self.dtype = on_device, tree, on_device.device, dtype
         self.real, self.wide = np.empty(0, dtype).real.dtype, vector_type(on_device.device)
-        self.kernels = Kernels(self.device, dense_source(on_device.defines, self.real, self.wide), GROUP)
+        source = source_of("dense", dtype, self.wide, on_device.defines)
+        self.kernels = Kernels(self.device, source, GROUP)
         self.sides = self.rows.arguments[1], self.rows.arguments[3]
 
     def largest_special(self) -> float:

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Source, real_name
+from calderon.backends import Device, Kernels
+from calderon.backends.devices.device_matrix import GROUP
+from calderon.hmatrix.device.batches import source_of
 from calderon.hmatrix.device.store import DeviceStore
 from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH
 from calderon.hmatrix.storage import Slab, shares_of
@@ -18,9 +20,7 @@ from calderon.hmatrix.tree.cluster_tree import ClusterTree
 from calderon.products.device.tables import counted, indices, runs_of
 
 RUN = 32
-"""Places that are gathered together."""
-SLICES = 4
-"""Groups of RUN threads that share the blocks at a run."""
+"""Places that are gathered together, and threads that sum a coefficient."""
 
 
 class DeviceProducts:
@@ -124,34 +124,22 @@ class DeviceBlocks:
             return lambda: np.zeros((vectors, places), x.dtype)
         if not device.has_double:
             x = x.astype(self.dtype)
-        real = np.empty(0, x.dtype).real.dtype
-        program = device.build(products_source(self.dtype, real))
-        given = device.array(np.ascontiguousarray(x))
+        source, given = source_of("products", self.dtype, x.real.dtype), device.array(np.ascontiguousarray(x))
+        crosses, gather = (Kernels(device, source, each) for each in (RUN, GROUP))
         sides = {0, 1} if self.tree.symmetric else {1 if transposed else 0}
         out = device.empty((vectors, places), x.dtype)
         for number, page in enumerate(self.pages):
             # coefficients of all crosses, then sums at each run of places over its blocks
             coefficients = [device.empty((vectors, page.many if side in sides else 0), x.dtype) for side in (0, 1)]
             for side in sides:
-                device.launch(
-                    program, "coefficients", (page.many * RUN, vectors), (RUN, 1), page.numbers, page.table,
-                    page.crosses, page.many, side, given, length, coefficients[side],
-                )  # fmt: skip
-            device.launch(
-                program, "gather_product", (runs[0] * SLICES * RUN, vectors), (SLICES * RUN, 1), page.numbers,
-                page.table, runs[1], *(page.columns if transposed else page.rows), *coefficients, page.many, given,
-                length, int(number > 0), out, places,
-            )  # fmt: skip
+                known = page.crosses, page.many, side, given, length, coefficients[side]
+                crosses.launch("coefficients", (page.many * RUN, vectors), page.numbers, page.table, *known)
+            known = *(page.columns if transposed else page.rows), *coefficients, page.many, given, length
+            gather.launch("gather_product", (runs[0] * GROUP, vectors), page.numbers, page.table, runs[1], *known,
+                          int(number > 0), out, places)  # fmt: skip
         return device.fetch(out)
 
 
 def _runs(side: ClusterTree) -> NDArray[np.int64]:
     """(runs, 2) runs of at most RUN places within leaves: first place and length."""
     return runs_of(np.append(np.sort(side.start[side.is_leaf]), len(side.order)), RUN)[:, :2]
-
-
-def products_source(dtype: np.dtype[Any], vector: np.dtype[Any]) -> Source:
-    """The variant of products.c for a matrix of that type and vectors with those real numbers."""
-    real = np.empty(0, dtype).real.dtype
-    defines = (("COMPLEX", int(dtype.kind == "c")), ("VECTOR_REAL", real_name(vector)), ("SLICES", SLICES))
-    return Source("hmatrix/device/products.c", real_name(real), defines)

@@ -1,10 +1,10 @@
 /* Fewer crosses for many blocks at a time, one group of GROUP_SIZE threads a block; the twin of recompression.py, where the
    method is described. COMPLEX: whether numbers of the matrix are, which are PARTS reals; small matrices have numbers of
    type wide, with reals of type WIDE_REAL. */
+#include "backends/devices/complex.h"
 #include "backends/devices/group_sum.h"
 
-typedef WIDE_REAL wide_real;
-#define PARTS (COMPLEX ? 2 : 1)
+#define PARTS (1 + COMPLEX)
 #define DEPENDENT (sizeof(wide_real) == 4 ? R(1e-6) : R(1e-12))
 #define ORTHOGONAL2 R(1e-4)
 #define SWEEPS 6
@@ -12,86 +12,12 @@ typedef WIDE_REAL wide_real;
 #define TEAMS (GROUP_SIZE / TEAM)
 #define LANES 32 /* threads that sum a product of two crosses */
 
-/* A number of a small matrix. */
-typedef struct {
-    wide_real re;
-#if COMPLEX
-    wide_real im;
-#endif
-} wide;
-
-DEVICE wide of_reals(wide_real re, wide_real im)
-{
-    wide a;
-    a.re = re;
-#if COMPLEX
-    a.im = im;
-#endif
-    return a;
-}
-
-DEVICE wide scaled(wide a, wide_real s)
-{
-    a.re *= s;
-#if COMPLEX
-    a.im *= s;
-#endif
-    return a;
-}
-
-DEVICE wide conjugated(wide a)
-{
-#if COMPLEX
-    a.im = -a.im;
-#endif
-    return a;
-}
-
-/* total + a b. */
-DEVICE wide plus_product(wide total, wide a, wide b)
-{
-    total.re += a.re * b.re;
-#if COMPLEX
-    total.re -= a.im * b.im;
-    total.im += a.re * b.im + a.im * b.re;
-#endif
-    return total;
-}
-
-DEVICE wide_real square(wide a)
-{
-    wide_real total = a.re * a.re;
-#if COMPLEX
-    total += a.im * a.im;
-#endif
-    return total;
-}
-
-/* A number of the matrix. */
-DEVICE wide number(GLOBAL const real_type *a)
-{
-#if COMPLEX
-    return of_reals(a[0], a[1]);
-#else
-    return of_reals(a[0], 0);
-#endif
-}
-
-/* A thread's part of a sum in memory that the group shares: two numbers, GROUP_SIZE apart. */
-DEVICE void keep_part(wide a, SHARED wide_real *sums)
-{
-    sums[LOCAL_ID(0)] = a.re;
-#if COMPLEX
-    sums[GROUP_SIZE + LOCAL_ID(0)] = a.im;
-#endif
-}
-
 /* blocks (b, 5): where the crosses of a block begin in `crosses`, rows, columns, crosses (two at least), and where its small
    matrices begin in `tables`: 4 rank^2 numbers and then room for 2 rank more. relative: error in the
    Frobenius norm that is allowed, or errors (b,) if that is larger. kept (b,): crosses that are needed; where these are fewer than there are, the first
    small matrix is left with the weights (kept, rank) of the columns of U, the third with those of V. */
 KERNEL recompress(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLOBAL const wide_real *relative,
-               GLOBAL const wide_real *errors, GLOBAL wide *tables, GLOBAL int *kept)
+               GLOBAL const wide_real *errors, GLOBAL number *tables, GLOBAL int *kept)
 {
     LOCAL wide_real sums[4 * GROUP_SIZE];
     LOCAL int good, turning, needed;
@@ -99,30 +25,30 @@ KERNEL recompress(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLO
     GLOBAL const int *block = blocks + 5 * GROUP(0);
     int m = block[1], size = m + block[2], rank = block[3], whole = rank;
     GLOBAL const real_type *part = crosses + (size_t)PARTS * block[0];
-    GLOBAL wide *left = tables + block[4], *right = left + rank * rank, *columns = right + rank * rank;
-    GLOBAL wide *rotation = columns + rank * rank, *scales = rotation + rank * rank;
+    GLOBAL number *left = tables + block[4], *right = left + rank * rank, *columns = right + rank * rank;
+    GLOBAL number *rotation = columns + rank * rank, *scales = rotation + rank * rank;
     if (t == 0)
         good = 1;
     BARRIER;
     /* Gram matrices of U and V, upper triangles; LANES threads for each product */
     for (int side = 0; side < 2; side++) {
-        GLOBAL wide *gram = side ? right : left;
+        GLOBAL number *gram = side ? right : left;
         int begin = side ? m : 0, end = side ? size : m;
         for (int l = 0; l < rank; l++)
             for (int low = 0; low <= l; low += GROUP_SIZE / LANES) {
                 int k = low + t / LANES, lane = t % LANES, some = k <= l;
                 GLOBAL const real_type *a = part + (size_t)PARTS * (some ? k : 0) * size;
                 GLOBAL const real_type *b = part + (size_t)PARTS * l * size;
-                wide total = of_reals(0, 0);
+                number total = number_of(0, 0);
                 for (int i = begin + lane; i < (some ? end : 0); i += LANES)
-                    total = plus_product(total, conjugated(number(a + (size_t)PARTS * i)), number(b + (size_t)PARTS * i));
+                    total = plus_product(total, conjugated(read_number(a + (size_t)PARTS * i)), read_number(b + (size_t)PARTS * i));
                 keep_part(total, sums);
                 SUM_OVER_THREADS(sums, LANES, PARTS, GROUP_SIZE);
                 if (lane == 0 && some) {
-                    total = of_reals(sums[t], COMPLEX ? sums[GROUP_SIZE + t] : 0);
+                    total = number_of(sums[t], sums[GROUP_SIZE + t]);
                     gram[k * rank + l] = total;
                     if (k == l) {
-                        scales[side * rank + l] = of_reals(total.re > 0 ? 1 / sqrt(total.re) : 0, 0);
+                        scales[side * rank + l] = number_of(total.re > 0 ? 1 / sqrt(total.re) : 0, 0);
                         if (!(total.re > 0))
                             good = 0;
                     }
@@ -130,10 +56,10 @@ KERNEL recompress(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLO
                 WIDE_BARRIER;
             }
         /* columns of unit length, then the factor R with R^H R = Gram matrix, a row at a time */
-        GLOBAL const wide *scale = scales + side * rank;
+        GLOBAL const number *scale = scales + side * rank;
         for (int e = t; e < rank * rank; e += GROUP_SIZE)
             if (e / rank <= e % rank)
-                gram[e] = e / rank == e % rank ? of_reals(1, 0) : scaled(gram[e], scale[e / rank].re * scale[e % rank].re);
+                gram[e] = e / rank == e % rank ? number_of(1, 0) : scaled(gram[e], scale[e / rank].re * scale[e % rank].re);
         WIDE_BARRIER;
         for (int p = 0; p < rank; p++) {
             wide_real rest = gram[p * rank + p].re;
@@ -148,7 +74,7 @@ KERNEL recompress(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLO
             int left_over = rank - p - 1;
             for (int e = t; e < left_over * left_over; e += GROUP_SIZE) {
                 int i = p + 1 + e / left_over, l = p + 1 + e % left_over;
-                wide factor = scaled(conjugated(gram[p * rank + i]), -1);
+                number factor = scaled(conjugated(gram[p * rank + i]), -1);
                 if (i <= l)
                     gram[i * rank + l] = plus_product(gram[i * rank + l], factor, gram[p * rank + l]);
             }
@@ -159,13 +85,13 @@ KERNEL recompress(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLO
     /* column p of M = R D^-1 E^-1 S^T, with the scales D and E taken back, and of the rotation */
     for (int e = t; e < rank * rank; e += GROUP_SIZE) {
         int p = e / rank, i = e % rank;
-        wide total = of_reals(0, 0);
+        number total = number_of(0, 0);
         for (int k = p > i ? p : i; k < rank; k++) {
             wide_real lengths_of_both = 1 / (scales[k].re * scales[rank + k].re);
             total = plus_product(total, scaled(right[p * rank + k], lengths_of_both), left[i * rank + k]);
         }
         columns[e] = total;
-        rotation[e] = of_reals(i == p, 0);
+        rotation[e] = number_of(i == p, 0);
     }
     WIDE_BARRIER;
     /* Jacobi: in every round all columns meet in pairs, each pair once a sweep; a team of threads takes a pair */
@@ -182,7 +108,7 @@ KERNEL recompress(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLO
                 int some = pair < even / 2 && p < rank && q < rank;
                 int here = (some ? (p < q ? p : q) : 0) * rank, there = (some ? (p < q ? q : p) : 0) * rank;
                 wide_real a = 0, b = 0;
-                wide g = of_reals(0, 0);
+                number g = number_of(0, 0);
                 for (int i = lane; i < (some ? rank : 0); i += TEAM) {
                     a += square(columns[here + i]);
                     b += square(columns[there + i]);
@@ -193,7 +119,7 @@ KERNEL recompress(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLO
                 sums[GROUP_SIZE + t] = 0;
                 keep_part(g, sums);
                 SUM_OVER_THREADS(sums, TEAM, 4, GROUP_SIZE);
-                g = of_reals(sums[team], sums[GROUP_SIZE + team]);
+                g = number_of(sums[team], sums[GROUP_SIZE + team]);
                 a = sums[2 * GROUP_SIZE + team];
                 b = sums[3 * GROUP_SIZE + team];
                 wide_real g2 = square(g);
@@ -202,15 +128,15 @@ KERNEL recompress(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLO
                 wide_real tangent = 1 / ((zeta < 0 ? -zeta : zeta) + sqrt(1 + zeta * zeta));
                 tangent = zeta < 0 ? -tangent : tangent;
                 wide_real cosine = 1 / sqrt(1 + tangent * tangent), sine = cosine * tangent;
-                wide phase = scaled(conjugated(g), 1 / length);
+                number phase = scaled(conjugated(g), 1 / length);
                 if (turns && lane == 0)
                     turning = 1;
                 for (int e = lane; e < (turns ? 2 * rank : 0); e += TEAM) {
-                    GLOBAL wide *x = e < rank ? columns : rotation;
+                    GLOBAL number *x = e < rank ? columns : rotation;
                     int i = e < rank ? e : e - rank;
-                    wide first = x[here + i], second = plus_product(of_reals(0, 0), phase, x[there + i]);
-                    x[here + i] = plus_product(scaled(first, cosine), second, of_reals(-sine, 0));
-                    x[there + i] = plus_product(scaled(first, sine), second, of_reals(cosine, 0));
+                    number first = x[here + i], second = plus_product(number_of(0, 0), phase, x[there + i]);
+                    x[here + i] = plus_product(scaled(first, cosine), second, number_of(-sine, 0));
+                    x[there + i] = plus_product(scaled(first, sine), second, number_of(cosine, 0));
                 }
                 WIDE_BARRIER;
             }
@@ -218,12 +144,12 @@ KERNEL recompress(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLO
         BARRIER;
     }
     /* the longest columns first, in the order that takes the place of the scales of U */
-    GLOBAL wide *order = scales, *squares = left;
+    GLOBAL number *order = scales, *squares = left;
     for (int p = t; p < rank; p += GROUP_SIZE) {
         wide_real total = 0;
         for (int i = 0; i < rank; i++)
             total += square(columns[p * rank + i]);
-        squares[p] = of_reals(total, 0);
+        squares[p] = number_of(total, 0);
     }
     WIDE_BARRIER;
     for (int p = t; p < rank; p += GROUP_SIZE) {
@@ -231,7 +157,7 @@ KERNEL recompress(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLO
         wide_real own = squares[p].re;
         for (int q = 0; q < rank; q++)
             before += squares[q].re > own || (squares[q].re == own && q < p);
-        order[before] = of_reals(p, 0);
+        order[before] = number_of(p, 0);
     }
     WIDE_BARRIER;
     if (t == 0) {
@@ -250,20 +176,20 @@ KERNEL recompress(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLO
     WIDE_BARRIER;
     rank = good && needed < whole ? whole : 0;
     int number_kept = rank ? needed : 0;
-    GLOBAL const wide *scale = scales + whole;
+    GLOBAL const number *scale = scales + whole;
     for (int e = t; e < number_kept * rank; e += GROUP_SIZE) { /* S^T Z */
         int l = e / rank, k = e % rank;
-        GLOBAL const wide *z = rotation + (int)order[l].re * rank;
-        wide total = of_reals(0, 0);
+        GLOBAL const number *z = rotation + (int)order[l].re * rank;
+        number total = number_of(0, 0);
         for (int p = 0; p <= k; p++)
             total = plus_product(total, right[p * rank + k], z[p]);
         left[e] = scaled(total, 1 / scale[k].re);
     }
     for (int l = t; l < number_kept; l += GROUP_SIZE) { /* S^-1 conj(Z) */
-        GLOBAL const wide *z = rotation + (int)order[l].re * rank;
-        GLOBAL wide *weights = columns + l * rank;
+        GLOBAL const number *z = rotation + (int)order[l].re * rank;
+        GLOBAL number *weights = columns + l * rank;
         for (int k = rank - 1; k >= 0; k--) {
-            wide total = conjugated(z[k]);
+            number total = conjugated(z[k]);
             for (int p = k + 1; p < rank; p++)
                 total = plus_product(total, scaled(right[k * rank + p], -1), weights[p]);
             weights[k] = scaled(total, 1 / right[k * rank + k].re);
@@ -275,21 +201,21 @@ KERNEL recompress(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLO
 
 /* The crosses that are kept, one block after the other. blocks (b, 7): as for `recompress`, then how many are kept, and where
    they begin in `out`; as many as there are, they are copied. */
-KERNEL combine(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLOBAL const wide *tables,
+KERNEL combine(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLOBAL const number *tables,
                GLOBAL real_type *out)
 {
     GLOBAL const int *block = blocks + 7 * GROUP(0);
     int m = block[1], size = m + block[2], rank = block[3], kept = block[5];
     GLOBAL const real_type *part = crosses + (size_t)PARTS * block[0];
     GLOBAL real_type *to = out + (size_t)PARTS * block[6];
-    GLOBAL const wide *left = tables + block[4], *right = left + 2 * rank * rank;
+    GLOBAL const number *left = tables + block[4], *right = left + 2 * rank * rank;
     for (int e = LOCAL_ID(0); e < kept * size; e += GROUP_SIZE) {
         int l = e / size, i = e % size, first = kept < rank ? 0 : l, last = kept < rank ? rank : l + 1;
-        GLOBAL const wide *weights = (i < m ? left : right) + l * rank;
+        GLOBAL const number *weights = (i < m ? left : right) + l * rank;
         real_type re = R(0.0), im = R(0.0);
         for (int k = first; k < last; k++) {
             GLOBAL const real_type *a = part + (size_t)PARTS * ((size_t)k * size + i);
-            wide w = of_reals(1, 0);
+            number w = number_of(1, 0);
             if (kept < rank)
                 w = weights[k];
             re += (real_type)w.re * a[0];

@@ -8,31 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Kernels, Source, count_work, real_name
+from calderon.backends import Kernels, count_work
 from calderon.backends.devices.device_matrix import GROUP, vector_type
 from calderon.galerkin.rows.device import DeviceRows
 from calderon.hmatrix.aca import FULL, NO_ROOM
 from calderon.hmatrix.compression import APPROXIMATION, TRUNCATION, Blocks
-from calderon.hmatrix.device.batches import (
-    Batch,
-    batches,
-    entries_source,
-    in_rounds,
-    most_bytes,
-    rounds_of,
-)
+from calderon.hmatrix.device.batches import Batch, batches, in_rounds, most_bytes, rounds_of, source_of
 from calderon.hmatrix.device.store import DeviceStore
 from calderon.hmatrix.storage import table_of
 from calderon.products.device.tables import indices, runs_that_fit
 
 CROSSES, CROSSES_PER_DIGIT = 12, 8
 """Crosses for which a block has room, and so many more for each digit of the tolerance."""
-
-
-def recompression_source(dtype: np.dtype[Any], wide: np.dtype[Any]) -> Source:
-    """The variant of recompression.c for numbers of that type and small matrices with such reals."""
-    defines = ("COMPLEX", int(dtype.kind == "c")), ("WIDE_REAL", real_name(wide)), ("GROUP_SIZE", GROUP)
-    return Source("hmatrix/device/recompression.c", real_name(np.empty(0, dtype).real.dtype), defines)
 
 
 class DeviceSkeletons:
@@ -42,8 +29,9 @@ class DeviceSkeletons:
         self.rows, self.tree, self.dtype, self.device = rows, work.tree, work.dtype, rows.device
         self.real = np.empty(0, self.dtype).real.dtype
         self.wide = vector_type(self.device)
-        sources = entries_source("aca", rows.defines, self.real), recompression_source(self.dtype, self.wide)
-        self.approximation, self.recompression = (Kernels(self.device, each, GROUP) for each in sources)
+        aca = source_of("aca", self.dtype, self.real, rows.defines)
+        fewer = source_of("recompression", self.dtype, self.wide)
+        self.approximation, self.recompression = (Kernels(self.device, each, GROUP) for each in (aca, fewer))
         self.limits = self.device.array(work.limits)
         counts = np.array([len(each.order) for each in (self.tree.rows, self.tree.columns)], np.int32)
         self.points = [self.device.array(each) for each in (*work.points, counts)]

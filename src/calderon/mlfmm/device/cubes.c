@@ -5,7 +5,6 @@
    SIZE: points of a cube. REAL: of all numbers. */
 #include "backends/prelude.h"
 
-#define GROUP_SIZE 128
 #define HALF (2 * TOGETHER)
 
 /* y of targets: the sum over steps (source, turn, matrix) first[target] .. first[target + 1] of P A P^T x, where P takes

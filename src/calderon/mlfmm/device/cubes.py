@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Kernels, Source, real_name
+from calderon.backends import Device, Kernels
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.mlfmm.device.p2m_l2p import DevicePoints
 from calderon.mlfmm.equivalent.cube_kernels import TURNED
@@ -54,8 +54,8 @@ class DeviceCubes:
         room = 4 * self.size * self.real.itemsize
         self.together = max(1, min(COLUMNS_PER_READ if sums > 1 else 1, LOCAL // room))
         self.levels = [self._level(n, each) for n, each in enumerate(low.levels)]
-        defines = ("SIZE", self.size), ("TOGETHER", self.together)
-        self._kernels = Kernels(device, Source("mlfmm/device/cubes.c", real_name(self.real), defines), GROUP)
+        own = {"SIZE": self.size, "TOGETHER": self.together}
+        self._kernels = Kernels.of(device, "mlfmm/device/cubes.c", self.real, GROUP, **own)
 
     def _level(self, number: int, level: CubeLevel) -> CubesOfLevel:
         """Send the tables of a level; number: of the level among those with cubes."""
@@ -135,11 +135,10 @@ class PointsOfCubes:
         parts = PARTS if cubes.sums > 1 else parts_of(kinds)
         self.components = len(parts)
         places = tuple(next(iter(np.flatnonzero(parts == each).tolist()), -1) for each in (0, 1))
-        defines = (
-            ("SIZE", cubes.size), ("VALUE", places[0]), ("SLOPE", places[1]), ("MIXED", int(points.host.is_mixed)),
-            ("LOSSY", int(cubes.low.k.imag > 0)),
+        self._kernels = Kernels.of(
+            device, "mlfmm/device/cube_points.c", cubes.real, GROUP, SIZE=cubes.size, VALUE=places[0],
+            SLOPE=places[1], MIXED=points.host.is_mixed, LOSSY=cubes.low.k.imag > 0,
         )  # fmt: skip
-        self._kernels = Kernels(device, Source("mlfmm/device/cube_points.c", real_name(cubes.real), defines), GROUP)
         self._leaves, inside, starts = [], list[NDArray[np.int64]](), points.host.starts
         for level in cubes.low.levels:
             own = np.flatnonzero((lists.leaves >= level.low) & (lists.leaves < level.high))

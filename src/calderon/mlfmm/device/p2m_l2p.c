@@ -4,10 +4,9 @@
 
    Numbers of points are (point, column, `apart` complex numbers), of which the first COMPONENTS are used. MIXED: whether
    charges are a times as large and have dipoles b along normals. LOSSY: whether Im k > 0. REAL: of all numbers. */
-#include "backends/prelude.h"
+#include "backends/devices/complex.h"
 #include "greens/elementary.h"
 
-#define GROUP_SIZE 128
 #define BATCH 32
 #define RECORD (3 + 7 * MIXED)
 
@@ -28,9 +27,9 @@ DEVICE real_type of_point(GLOBAL const real_type *places, GLOBAL const real_type
     return places[3 * (size_t)p + n];
 }
 
-/* cos and sin of k d.x, for a vector k d and the record of a point. */
-DEVICE void wave(SHARED const real_type *point, int step, real_type kx, real_type ky, real_type kz, real_type loss,
-                 real_type sign, real_type growth, real_type *sine, real_type *cosine)
+/* exp(i k d.x) for a vector k d and the record of a point. */
+DEVICE number wave(SHARED const real_type *point, int step, real_type kx, real_type ky, real_type kz, real_type loss,
+                   real_type sign, real_type growth)
 {
     real_type t = kx * point[0] + ky * point[step] + kz * point[2 * step], s, c;
     sine_cosine(t, &s, &c);
@@ -42,63 +41,56 @@ DEVICE void wave(SHARED const real_type *point, int step, real_type kx, real_typ
 #if MIXED
     real_type slope = kx * point[3 * step] + ky * point[4 * step] + kz * point[5 * step];
     real_type re = slope * point[7 * step] + point[6 * step], im = slope * point[9 * step] + point[8 * step];
-    real_type turned = re * s - im * c;
-    c = re * c + im * s;
-    s = turned;
+    return times(number_of(re, -im), number_of(c, s));
+#else
+    return number_of(c, s);
 #endif
-    *sine = s;
-    *cosine = c;
 }
 
 /* Patterns x (box, column, SPECTRA, part, pitch) of leaves with the numbers `boxes`, from charges at their points
    starts[leaf] .. starts[leaf + 1]; along (3, pitch): k d; factors (SPECTRA, COMPONENTS, part, pitch). */
 KERNEL emit(GLOBAL const real_type *places, GLOBAL const real_type *normals, GLOBAL const real_type *mix,
-            GLOBAL const int *starts, GLOBAL const real_type *charges, int apart, GLOBAL const real_type *along, int pitch,
+            GLOBAL const int *starts, GLOBAL const number *charges, int apart, GLOBAL const real_type *along, int pitch,
             int directions, real_type loss, real_type growth, GLOBAL const real_type *factors, GLOBAL const int *leaves,
             GLOBAL const int *boxes, int columns, GLOBAL real_type *x)
 {
-    LOCAL real_type points[RECORD * BATCH], given[2 * COMPONENTS * BATCH];
+    LOCAL real_type points[RECORD * BATCH];
+    LOCAL number given[COMPONENTS * BATCH];
     int chunks = (directions + GROUP_SIZE - 1) / GROUP_SIZE, own = GROUP(0) / chunks, t = LOCAL_ID(0);
     int d = GROUP(0) % chunks * GROUP_SIZE + t, at = d < directions ? d : directions - 1;
     int last = starts[leaves[own] + 1];
-    real_type kx = along[at], ky = along[pitch + at], kz = along[2 * pitch + at], sums[2 * COMPONENTS];
+    real_type kx = along[at], ky = along[pitch + at], kz = along[2 * pitch + at];
+    number sums[COMPONENTS];
     UNROLL
-    for (int c = 0; c < 2 * COMPONENTS; c++)
-        sums[c] = R(0.0);
+    for (int c = 0; c < COMPONENTS; c++)
+        sums[c] = number_of(0, 0);
     for (int begin = starts[leaves[own]]; begin < last; begin += BATCH) {
         int count = last - begin < BATCH ? last - begin : BATCH;
         BARRIER;
         for (int n = t; n < RECORD * count; n += GROUP_SIZE)
             points[n / count * BATCH + n % count] = of_point(places, normals, mix, begin + n % count, n / count, loss, R(1.0));
-        for (int n = t; n < 2 * COMPONENTS * count; n += GROUP_SIZE) {
-            size_t place = (size_t)(begin + n / (2 * COMPONENTS)) * columns + GROUP(1);
-            given[n] = charges[2 * apart * place + n % (2 * COMPONENTS)];
-        }
+        for (int n = t; n < COMPONENTS * count; n += GROUP_SIZE)
+            given[n] = charges[apart * ((size_t)(begin + n / COMPONENTS) * columns + GROUP(1)) + n % COMPONENTS];
         BARRIER;
         for (int p = 0; p < count; p++) {
-            real_type s, c;
-            wave(points + p, BATCH, kx, ky, kz, loss, R(1.0), growth, &s, &c);
+            number back = conjugated(wave(points + p, BATCH, kx, ky, kz, loss, R(1.0), growth));
             UNROLL
-            for (int q = 0; q < COMPONENTS; q++) {
-                real_type re = given[2 * (COMPONENTS * p + q)], im = given[2 * (COMPONENTS * p + q) + 1];
-                sums[2 * q] += c * re + s * im;
-                sums[2 * q + 1] += c * im - s * re;
-            }
+            for (int q = 0; q < COMPONENTS; q++)
+                sums[q] = plus_product(sums[q], back, given[COMPONENTS * p + q]);
         }
     }
     if (d < directions)
         UNROLL
         for (int s = 0; s < SPECTRA; s++) {
-            real_type re = R(0.0), im = R(0.0);
+            number total = number_of(0, 0);
             UNROLL
             for (int q = 0; q < COMPONENTS; q++) {
                 GLOBAL const real_type *factor = factors + (size_t)(s * COMPONENTS + q) * 2 * pitch + d;
-                re += factor[0] * sums[2 * q] - factor[pitch] * sums[2 * q + 1];
-                im += factor[0] * sums[2 * q + 1] + factor[pitch] * sums[2 * q];
+                total = plus_product(total, number_of(factor[0], factor[pitch]), sums[q]);
             }
             size_t to = (((size_t)boxes[own] * columns + GROUP(1)) * SPECTRA + s) * 2 * pitch + d;
-            x[to] = re;
-            x[to + pitch] = im;
+            x[to] = total.re;
+            x[to + pitch] = total.im;
         }
 }
 
@@ -107,19 +99,20 @@ KERNEL emit(GLOBAL const real_type *places, GLOBAL const real_type *normals, GLO
 KERNEL receive(GLOBAL const real_type *places, GLOBAL const real_type *normals, GLOBAL const real_type *mix,
                GLOBAL const int *runs, GLOBAL const real_type *x, GLOBAL const real_type *along, int pitch, int directions,
                real_type loss, real_type growth, GLOBAL const real_type *factors, GLOBAL const int *boxes, int columns,
-               real_type scale, int adds, GLOBAL real_type *fields, int apart)
+               real_type scale, int adds, GLOBAL number *fields, int apart)
 {
-    LOCAL real_type given[(3 + 2 * COMPONENTS) * GROUP_SIZE], points[RECORD * GROUP_SIZE];
+    LOCAL real_type given[3 * GROUP_SIZE], points[RECORD * GROUP_SIZE];
+    LOCAL number patterns[COMPONENTS * GROUP_SIZE];
     int t = LOCAL_ID(0);
     GLOBAL const int *run = runs + 3 * (size_t)GROUP(0);
     int p = run[0] + (t < run[1] ? t : 0);
     GLOBAL const real_type *own = x + ((size_t)boxes[run[2]] * columns + GROUP(1)) * SPECTRA * 2 * pitch;
     for (int n = 0; n < RECORD; n++)
         points[n * GROUP_SIZE + t] = of_point(places, normals, mix, p, n, loss, R(-1.0));
-    real_type sums[2 * COMPONENTS];
+    number sums[COMPONENTS];
     UNROLL
-    for (int c = 0; c < 2 * COMPONENTS; c++)
-        sums[c] = R(0.0);
+    for (int c = 0; c < COMPONENTS; c++)
+        sums[c] = number_of(0, 0);
     for (int begin = 0; begin < directions; begin += GROUP_SIZE) {
         int count = directions - begin < GROUP_SIZE ? directions - begin : GROUP_SIZE;
         int d = begin + (t < count ? t : 0);
@@ -129,34 +122,28 @@ KERNEL receive(GLOBAL const real_type *places, GLOBAL const real_type *normals, 
             given[n * GROUP_SIZE + t] = along[n * pitch + d];
         UNROLL
         for (int q = 0; q < COMPONENTS; q++) {
-            real_type re = R(0.0), im = R(0.0);
+            number total = number_of(0, 0);
             UNROLL
             for (int s = 0; s < SPECTRA; s++) {
                 GLOBAL const real_type *factor = factors + (size_t)(q * SPECTRA + s) * 2 * pitch + d;
-                real_type a = own[2 * s * pitch + d], b = own[(2 * s + 1) * pitch + d];
-                re += factor[0] * a - factor[pitch] * b;
-                im += factor[0] * b + factor[pitch] * a;
+                number pattern = number_of(own[2 * s * pitch + d], own[(2 * s + 1) * pitch + d]);
+                total = plus_product(total, number_of(factor[0], factor[pitch]), pattern);
             }
-            given[(3 + 2 * q) * GROUP_SIZE + t] = re;
-            given[(4 + 2 * q) * GROUP_SIZE + t] = im;
+            patterns[q * GROUP_SIZE + t] = total;
         }
         BARRIER;
         for (int n = 0; n < count; n++) {
-            real_type s, c;
-            wave(points + t, GROUP_SIZE, given[n], given[GROUP_SIZE + n], given[2 * GROUP_SIZE + n], loss, R(-1.0), growth,
-                 &s, &c);
+            real_type x_part = given[n], y_part = given[GROUP_SIZE + n], z_part = given[2 * GROUP_SIZE + n];
+            number there = wave(points + t, GROUP_SIZE, x_part, y_part, z_part, loss, R(-1.0), growth);
             UNROLL
-            for (int q = 0; q < COMPONENTS; q++) {
-                real_type a = given[(3 + 2 * q) * GROUP_SIZE + n], b = given[(4 + 2 * q) * GROUP_SIZE + n];
-                sums[2 * q] += c * a - s * b;
-                sums[2 * q + 1] += c * b + s * a;
-            }
+            for (int q = 0; q < COMPONENTS; q++)
+                sums[q] = plus_product(sums[q], there, patterns[q * GROUP_SIZE + n]);
         }
     }
     if (t < run[1])
         UNROLL
-        for (int c = 0; c < 2 * COMPONENTS; c++) {
-            size_t to = 2 * apart * ((size_t)p * columns + GROUP(1)) + c;
-            fields[to] = adds ? fields[to] + scale * sums[c] : scale * sums[c];
+        for (int c = 0; c < COMPONENTS; c++) {
+            GLOBAL number *to = fields + apart * ((size_t)p * columns + GROUP(1)) + c;
+            *to = plus(adds ? *to : number_of(0, 0), scaled(sums[c], scale));
         }
 }

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Kernels, Source, real_name
+from calderon.backends import Device, Kernels
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.mlfmm.far import KINDS, WavesOfLevel
 from calderon.mlfmm.levels import Level, Traversal
@@ -81,11 +81,10 @@ class DeviceWaves:
                 into = indices(device, boxes[here] - level.receiving[0])
                 tables = indices(device, own), indices(device, boxes), points.runs(own[here]), into
                 self.levels[number] = Waves(level, along, emission, reception, both[0].growth, *tables)
-        defines = (
-            ("COMPONENTS", sum(KINDS[kind] for kind in kinds)), ("SPECTRA", self.spectra),
-            ("LOSSY", int(k.imag > 0)), ("MIXED", int(points.host.is_mixed)),
+        self._kernels = Kernels.of(
+            device, "mlfmm/device/p2m_l2p.c", self.real, GROUP, COMPONENTS=sum(KINDS[kind] for kind in kinds),
+            SPECTRA=self.spectra, LOSSY=k.imag > 0, MIXED=points.host.is_mixed,
         )  # fmt: skip
-        self._kernels = Kernels(device, Source("mlfmm/device/p2m_l2p.c", real_name(self.real), defines), GROUP)
 
     def emit(self, numbers: Any, apart: int, patterns: list[Any], columns: int) -> None:
         """Patterns of the boxes of all points; apart: complex numbers of a point and column."""

@@ -6,7 +6,6 @@
    REAL: of all numbers. */
 #include "backends/prelude.h"
 
-#define GROUP_SIZE 128
 #define ROWS 4
 
 /* a + i b times the complex number at `place` of a shift, whose imaginary parts are `pitch` numbers further. */

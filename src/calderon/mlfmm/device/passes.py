@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from calderon.backends import Device, Kernels, Source, real_name
+from calderon.backends import Device, Kernels
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.backends.vectors import width
 from calderon.mlfmm.levels import Level, Traversal
@@ -25,8 +25,7 @@ class DevicePasses:
 
     def __init__(self, device: Device, traversal: Traversal) -> None:
         self.device, self.traversal, self.real = device, traversal, traversal.real
-        defines = (("SPECTRA", traversal.spectra),)
-        self._kernels = Kernels(device, Source("mlfmm/device/passes.c", real_name(self.real), defines), GROUP)
+        self._kernels = Kernels.of(device, "mlfmm/device/passes.c", self.real, GROUP, SPECTRA=traversal.spectra)
         self.levels: list[Level] = [sent(device, each) for each in traversal.levels]
         # the parent of each box, counted from the first box of the level above that has fields
         above = [(np.zeros(1, np.int64), 0), *((each.children, each.receiving[0]) for each in traversal.levels[:-1])]

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Kernels, Source, real_name
+from calderon.backends import Device, Kernels
 from calderon.backends.devices.device_matrix import GROUP, vector_type
 from calderon.mlfmm.channels import Listed, ListedMap
 from calderon.products.device.tables import indices
@@ -35,8 +35,7 @@ class DeviceMaps:
         are the same."""
         self.device, self.real, self.vector = device, real, vector_type(device)
         self.points, self.components, self.rank = int(listed.starts[-1]), listed.components, weights.shape[1]
-        defines = (("VECTOR_REAL", real_name(self.vector)),)
-        self._kernels = Kernels(device, Source("mlfmm/device/charges.c", real_name(real), defines), GROUP)
+        self._kernels = Kernels.of(device, "mlfmm/device/charges.c", real, GROUP, VECTOR_REAL=self.vector)
         self.listed, self._own = listed, listed.starts[list(receiving)].tolist()
         self._maps: list[Map]
         if other is not None and other.listed is listed:
@@ -85,5 +84,5 @@ class DeviceMaps:
     def cleared(self, columns: int) -> Any:
         """Fields of zeros."""
         out = self.empty(columns)
-        self._kernels.launch("clear_points", self.points, out, 2 * columns * self.rank * self.components, self.points)
+        self._kernels.launch("clear_points", self.points, out, columns * self.rank * self.components, self.points)
         return out

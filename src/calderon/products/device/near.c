@@ -17,7 +17,6 @@ typedef short stored_type;
 typedef STORED_REAL stored_type;
 #endif
 
-#define GROUP_SIZE 128
 #define GROUPED 16
 #define WORD 65536
 #define TILE 32

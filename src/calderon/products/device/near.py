@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Kernels, Source, real_name
+from calderon.backends import Device, Kernels
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.pairs.grouping import grouped
 from calderon.products.device.near_filling import DeviceNumbers
@@ -92,14 +92,13 @@ class DeviceStrips:
         self._table, *sent = (indices(device, each) for each in tables)
         self._count, self._rows, self._columns = len(strips.table), sent[:3], sent[-3:]
         self.nbytes = memory.nbytes + 4 * sum(each.size for each in tables)
-        stored = real_name(work if near.is_packed else memory.kind)
-        self._defines = ("PACKED", int(near.is_packed)), ("PARTS", near.parts), ("STORED_REAL", stored)
+        stored = work if near.is_packed else memory.kind
+        self._defines = {"PACKED": near.is_packed, "PARTS": near.parts, "STORED_REAL": stored}
         self._kernels(near.parts)
 
     def _kernels(self, together: int) -> Kernels:
         """The kernels for so many planes at a time."""
-        source = Source("products/device/near.c", real_name(self.real), (*self._defines, ("PLANES", together)))
-        return Kernels(self.device, source, GROUP)
+        return Kernels.of(self.device, "products/device/near.c", self.real, GROUP, PLANES=together, **self._defines)
 
     def sums_of(self, x_columns: Any, x_rows: Any, planes: int) -> Any:
         """Sums that rows and columns of all strips receive: of B x_columns and of B^T x_rows, vectors (planes, places);

@@ -17,10 +17,8 @@ from calderon.backends import (
     DeviceMatrix,
     Execution,
     Kernels,
-    Source,
     count_work,
     format_bytes,
-    real_name,
     require_device_memory,
 )
 from calderon.backends.devices.device_matrix import vector_type
@@ -294,13 +292,11 @@ class NearFilling:
         assert isinstance(store.memory, DeviceNumbers)
         self.store, self.execution, self.memory, self.device = store, execution, store.memory, store.memory.device
         self.dtype = execution.dtype(store.parts == 2)
-        real = real_name(execution.real)
-        defines = (
-            ("PACKED", int(store.is_packed)), ("PARTS", store.parts), ("STEP", store.step),
-            ("STORED_REAL", real if store.is_packed else real_name(self.memory.kind)),
-            ("WIDE_REAL", real_name(vector_type(self.device))),
+        self._kernels = Kernels.of(
+            self.device, "products/device/near_filling.c", execution.real, SMALL_GROUP, PACKED=store.is_packed,
+            PARTS=store.parts, STEP=store.step, WIDE_REAL=vector_type(self.device),
+            STORED_REAL=execution.real if store.is_packed else self.memory.kind,
         )  # fmt: skip
-        self._kernels = Kernels(self.device, Source("products/device/near_filling.c", real, defines), SMALL_GROUP)
 
     def fill(
         self,

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Kernels, Source, require_device_memory
+from calderon.backends import Device, Kernels, require_device_memory
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.backends.devices.sorting import Sorting
 from calderon.products.lists import OFFSETS
@@ -64,8 +64,7 @@ class DeviceOctree:
         """sources, targets: points (n, 3) on the device, None for the sources; most: sources or targets of a leaf;
         advice: for those who have not enough memory."""
         self.device, self.most, self.advice = device, most, advice
-        defines = ("GROUP_SIZE", GROUP), ("DEEPEST", DEEPEST)
-        self._kernels = Kernels(device, Source("products/device/octree.c", "double", defines), GROUP)
+        self._kernels = Kernels.of(device, "products/device/octree.c", float, GROUP, DEEPEST=DEEPEST)
         self._sorting, self.nbytes = Sorting(device), 0
         given = [sources] if targets is None else [sources, targets]
         self.cube = Cube.spanning(np.concatenate([self._bounds(each) for each in given]))

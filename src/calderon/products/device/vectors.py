@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Kernels, Source, real_name
+from calderon.backends import Device, Kernels
 from calderon.backends.devices.device_matrix import GROUP, vector_type
 from calderon.pairs.grouping import grouped
 from calderon.products.device.tables import indices
@@ -72,5 +72,5 @@ def zero_vector(device: Device, length: int) -> Any:
 def vector_kernels(device: Device, real: Any = None) -> Kernels:
     """The kernels of vectors, for entries and numbers at places of a real type, that of vectors unless given."""
     kind = vector_type(device)
-    defines = (("VECTOR_REAL", real_name(kind)),)
-    return Kernels(device, Source("products/device/sums.c", real_name(kind if real is None else real), defines), GROUP)
+    own = kind if real is None else real
+    return Kernels.of(device, "products/device/sums.c", own, GROUP, VECTOR_REAL=kind)
