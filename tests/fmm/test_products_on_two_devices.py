@@ -6,7 +6,7 @@ import pytest
 import calderon as cal
 from calderon.backends import backend, survey
 from calderon.backends.devices import opencl as opencl_driver
-from calderon.fmm.device import shared
+from calderon.products import shared
 from calderon.solvers import gmres
 
 MESH = cal.mesh.sphere(radius=1.0, h=0.2)

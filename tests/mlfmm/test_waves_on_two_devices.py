@@ -8,6 +8,7 @@ from calderon.backends import OnDevice
 from calderon.mlfmm import medium, preparation
 from calderon.mlfmm.device.product import DeviceMedium, device_bytes
 from calderon.mlfmm.plan import Attempt
+from calderon.products import shared as shared_products
 from catalogue import graded
 from mlfmm.test_waves_on_devices import combined, distance, sparse_part, vectors
 
@@ -61,7 +62,7 @@ def test_a_combined_field_of_currents_and_a_block_system(check):
 @pytest.mark.parametrize("share", [0.3, 1.0])
 def test_the_processor_has_near_blocks_alone(two, monkeypatch, share):
     """Whatever its part of them, products are those of the processor."""
-    monkeypatch.setattr(preparation, "balanced_share", lambda build: (build(0.5), share)[1])
+    monkeypatch.setattr(shared_products, "balanced_share", lambda build: (build(0.5), share)[1])
     expression = combined(MESH, 8.0)
     shared, same = (expression.assemble("mlfmm", rtol=1e-3, backend=name) for name in (f"numba+{BOTH}", "numba"))
     own, *devices = shared.media[0].there.parts

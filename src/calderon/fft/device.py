@@ -13,6 +13,7 @@ from calderon.backends import Device, Source, real_name, require_device_memory
 from calderon.backends.devices.device_matrix import GROUP, pairs, vector_type
 from calderon.backends.devices.fourier import DeviceFourier
 from calderon.fft.grid import Grid
+from calderon.products.device.sums import DeviceOperator
 from calderon.products.device.tables import indices
 from calderon.products.device.vectors import Vectors
 
@@ -20,8 +21,8 @@ WIDTH = 32
 """Threads that add what one function receives, from 48 values at nodes and some hundred near entries."""
 
 
-class DeviceGrid:
-    """The products of a grid and of near entries on a device; see `products.device.sums.Adds`.
+class DeviceGrid(DeviceOperator):
+    """The products of a grid and of near entries on a device.
 
     grid: nodes and weights of the functions; spectra (planes, planes, 2, Nx, Ny): transformed Green's functions; near:
     sparse symmetric entries less those of the grid; factors (3,): of the components of the field.
@@ -31,7 +32,8 @@ class DeviceGrid:
     def __init__(
         self, device: Device, grid: Grid, spectra: NDArray[Any], near: sp.csr_array, factors: NDArray[np.complex128]
     ) -> None:
-        self.device, self.shape = device, near.shape
+        super().__init__(dtype=complex, shape=near.shape)
+        self.device = device
         self.vector, self.real = vector_type(device), spectra.real.dtype
         self.nbytes = device_bytes(grid, spectra, near)
         advice = "use a larger spacing, a smaller near, or backend='numba'"
@@ -64,7 +66,7 @@ class DeviceGrid:
         return sp.csr_array((values[:, 0] + 1j * values[:, 1], columns, starts), self.shape)
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
-        """See `Adds`; A is symmetric, and vectors are complex always."""
+        """See `DeviceOperator`; A is symmetric, and vectors are complex always."""
         number, kind, sign = self.shape[0], self.vector.type, self.vector.type(-1.0 if conjugated else 1.0)
         fields = self._convolved(x.array, x.first, sign)
         scale = kind(np.real(factor)), kind(np.imag(factor))

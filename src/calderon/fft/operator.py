@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -16,15 +17,16 @@ from calderon.fft.device import DeviceGrid
 from calderon.fft.grid import SPACINGS, Grid
 from calderon.fft.kernels import add_rows, gather, scatter
 from calderon.fft.near import both_orders, boxes, exact_entries, near_pairs, subtract_grid
-from calderon.fft.shared import SharedGrid
+from calderon.fft.shared import distributed
 from calderon.fft.spectra import node_greens, transformed
 from calderon.galerkin.layered.matrix import LayeredMatrix
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.operators.layered import LayeredElectricField
 from calderon.operators.tree import terms_of
 from calderon.products.check import Check, random_rows
-from calderon.products.device.sums import DeviceSum, OnOneDevice
+from calderon.products.device.sums import OnOneDevice
 from calderon.products.operator import FastOperator
+from calderon.products.shared import SharedProduct
 from calderon.solvers.live_bar import assembly_progress
 from calderon.validation import one_of, positive_length
 
@@ -179,7 +181,7 @@ class DeviceGridOperator(OnOneDevice, GridOperator):
         self.backend = device.name
         self._there = DeviceGrid(device, self.grid, self.spectra, self.near, self.factors)
         self._near = None
-        self.product: DeviceSum = DeviceSum.alone(self._there, self.dtype)
+        self.product: DeviceGrid = self._there
 
     @property
     def near(self) -> sp.csr_array:
@@ -197,7 +199,7 @@ class DeviceGridOperator(OnOneDevice, GridOperator):
         return self._there.nbytes + int(touching.data.nbytes + touching.indices.nbytes + touching.indptr.nbytes)
 
     @property
-    def there(self) -> DeviceSum:
+    def there(self) -> DeviceGrid:
         """The products that sums on the device are made of."""
         return self.product
 
@@ -214,11 +216,12 @@ class SharedGridOperator(GridOperator):
     def __init__(self, execution: Execution, *given: Any) -> None:
         """Share a grid operator among a team; given: the arguments of `GridOperator`."""
         super().__init__(*given)
-        self.shared = SharedGrid(execution, self.grid, self.spectra, self.near, self.factors)
+        tables = self.grid, self.spectra, self.near, self.factors
+        self.shared = SharedProduct(execution, partial(distributed, execution, *tables))
         self.backend = execution.name
 
     def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self.shared.product(x)
+        return np.asarray(self.shared @ np.ascontiguousarray(x, complex).ravel())
 
 
 def grid_operator(

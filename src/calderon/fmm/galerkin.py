@@ -20,7 +20,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device, Execution, at_once, require_memory, return_memory
 from calderon.fmm.device.products import DeviceProduct
-from calderon.fmm.device.shared import SharedProduct
+from calderon.fmm.device.shared import SharedMultipole
 from calderon.fmm.elastic import ElasticTable, is_joint
 from calderon.fmm.laplace import LaplaceLayer
 from calderon.fmm.layout import Layout
@@ -38,7 +38,7 @@ from calderon.operators.tree import Term, integrals_of, terms_of
 from calderon.pairs.rules import forget_rules
 from calderon.products.attempts import Held, first_that_holds
 from calderon.products.check import ACCEPT_FUNCTIONS
-from calderon.products.device.sums import DeviceSum, OnOneDevice
+from calderon.products.device.sums import DeviceOperator, DeviceSum, OnOneDevice
 from calderon.products.operator import FastOperator
 from calderon.solvers.iteration import tolerance
 from calderon.solvers.live_bar import assembly_progress
@@ -104,15 +104,14 @@ class FastMultipole(FastOperator):
 class DeviceFastMultipole(OnOneDevice, FastMultipole):
     """A fast multipole operator whose parts are all on one device, where vectors of `gmres` stay."""
 
-    product: DeviceSum
+    product: DeviceOperator
 
     def first(self, columns: int) -> "DeviceFastMultipole":
         """The first columns of a table of elastic layers on the device, as of the processor; near blocks stay."""
         first = self.product.host.first(columns)
         found = DeviceProduct(self.device, first, first)
         info = [each._replace(nbytes=found.nbytes) for each in self.info]
-        whole = DeviceSum.alone(found, first.dtype)
-        return DeviceFastMultipole(whole, info, self.label, self.seconds, self.rtol, self.backend)
+        return DeviceFastMultipole(found, info, self.label, self.seconds, self.rtol, self.backend)
 
 
 def assemble_fmm(
@@ -171,7 +170,7 @@ def plan_fmm(operator: BoundaryOperator, rtol: float | None = None, precision: s
     return _Composition(Execution.of("numba", precision), wanted, terms_of(operator)).plan(operator)
 
 
-Product = MultipoleProduct | DeviceProduct | SharedProduct
+Product = MultipoleProduct | DeviceProduct | SharedMultipole
 """Products where they multiply."""
 Layers = LaplaceLayer | ElasticTable
 """Layers that are multiplied together: `terms`, their `name` in messages, and `rtol` of their products. In turn they
@@ -252,7 +251,7 @@ class _Composition:
                 return_memory()
             product = MultipoleProduct(terms, near, layers.far(layout, promise), promise, self.execution.real)
             if self.execution.team:
-                return SharedProduct(self.execution, product)
+                return SharedMultipole(self.execution, product)
             for device in self.execution.devices:  # preconditioners of solids read the blocks, which are fetched then
                 return DeviceProduct(device, product, product if elastic else None)
             return product

@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Device, Execution, at_once, balanced_share, format_bytes, require_memory
+from calderon.backends import Device, Execution, at_once, format_bytes, require_memory
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.mlfmm.check import NOISE, SMALL, WaveCheck
-from calderon.mlfmm.device.product import DeviceMedium, SharedMedium, require_room
+from calderon.mlfmm.device.product import DeviceMedium, require_room_of
 from calderon.mlfmm.medium import RULES, Medium
 from calderon.mlfmm.plan import ADVICE, SINGLE, Attempt, Group, attempts, chosen, degree_of, local_of, media_of
 from calderon.operators.algebra import BoundaryOperator
@@ -38,6 +38,7 @@ from calderon.products.attempts import first_that_holds, improved
 from calderon.products.check import ACCEPT_FINE_WAVES, ACCEPT_WAVES
 from calderon.products.device.sums import DeviceSum
 from calderon.products.near_file import SavedNear
+from calderon.products.shared import Distributed, SharedProduct
 
 ALL_NEAR = 4e8
 """Entries of a matrix that are all computed where plane waves do not hold the tolerance."""
@@ -125,7 +126,7 @@ class Parts(Products):
     def sent(self, device: Device) -> LinearOperator:
         """The products on a device; the processor joins those that are composed. Raises MemoryError, before anything is
         sent, if the device has no room."""
-        require_room(device, self.media)
+        require_room_of(device, self.media)
         for each in self.media:
             each.there = DeviceMedium(device, each, each.dtype)
         return DeviceSum.of(device, self.terms, self.product.shape, self.product.dtype) or self.product
@@ -134,28 +135,20 @@ class Parts(Products):
         """Give each backend of the team a part of each medium; the processor adds their products. The processor's own
         part are near blocks, as many as measured seconds say. Raises MemoryError, before anything is sent, if a device
         has no room."""
-        devices, share = self.execution.devices, None
+        devices = self.execution.devices
         for each in self.media:
             parts, _ = each.parts(len(devices))
             for device, part in zip(devices, parts, strict=True):
-                require_room(device, [part])
+                require_room_of(device, [part])
         for whole in self.media:
-            if self.execution.uses_processor:
-                share = balanced_share(partial(self._products, whole))
-            whole.there, work = self._distributed(whole, share)
-            self.execution.parts.append(work)
+            whole.there = SharedProduct(self.execution, partial(self._distributed, whole))
 
-    def _distributed(self, whole: Medium, share: float | None) -> tuple[SharedMedium, NDArray[np.float64]]:
-        """A medium distributed to the team, share: of its near blocks to the processor; and the work of each."""
+    def _distributed(self, whole: Medium, share: float | None) -> Distributed:
+        """A medium distributed to the team, share: of its near blocks to the processor."""
         parts, work = whole.parts(len(self.execution.devices), share)
         own = [] if share is None else parts[:1]
         given = zip(self.execution.devices, parts[len(own) :], strict=True)
-        return SharedMedium([*own, *(DeviceMedium(*each, whole.dtype) for each in given)]), work
-
-    def _products(self, whole: Medium, share: float) -> list[Any]:
-        """The products of the team with one column."""
-        x = np.ones((whole.shape[1], 1), whole.dtype)
-        return [partial(each.matmat, x) for each in self._distributed(whole, share)[0].parts]
+        return [*own, *(DeviceMedium(*each, whole.dtype) for each in given)], work
 
 
 def parts_of(

@@ -5,27 +5,19 @@ Near blocks, moments of leaves from coefficients, passes between boxes and sums 
 (products/device/near_filling.py, moments.c); trees are made by the processor and sent once.
 """
 
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
-from calderon.backends import Device, require_device_memory
-from calderon.backends.devices.device_matrix import by_columns
+from calderon.backends import Device
 from calderon.fmm.device.p2m_l2p import DeviceLine, Leaves
 from calderon.fmm.device.passes import DevicePasses
 from calderon.fmm.product import MultipoleProduct
-from calderon.products.device.near import DeviceStrips, Strips
-from calderon.products.device.near_filling import ADVICE, DeviceNumbers
-from calderon.products.device.sums import DeviceTransposed
-from calderon.products.device.vectors import Vectors, zero_vector
-from calderon.products.operator import RealProducts
+from calderon.products.device.near import DeviceStrips, Strips, require_room
+from calderon.products.device.sums import DeviceOperator, DeviceTransposed
+from calderon.products.device.vectors import Vectors
 
 PARTS = 2
 """Real and imaginary parts of a vector."""
 
 
-class DeviceProduct(RealProducts):
+class DeviceProduct(DeviceOperator):
     """A table of operators on a device. product: its parts, blocks of which may be on the device already; host: that
     product if the processor still needs it, else None. layout, promise: as of `MultipoleProduct`."""
 
@@ -34,18 +26,12 @@ class DeviceProduct(RealProducts):
         far = product.far
         self.layout, self.promise = product.layout, product.promise
         self.device, self.host, self._scale, passes = device, host, far.scale, far.passes
-        if passes.real == np.float64 and not device.has_double:
-            raise RuntimeError(
-                f"{device.name} ({device.label}) supports single precision only, and these far fields are in double: "
-                "choose rtol of 1e-4 and above for a single layer or hypersingular operator, or backend='numba'"
-            )
         # memory of the device
         strips = [Strips(each) for each in product.near]
         sums = max((each.sums for each in strips), default=0)
         extra = (2 * (PARTS - 1) * passes.size + PARTS * sums) * passes.real.itemsize
         self.nbytes = product.nbytes + extra
-        there = sum(each.memory.nbytes for each in product.near if isinstance(each.memory, DeviceNumbers))
-        require_device_memory(device, self.nbytes - there, "a fast multipole operator", ADVICE)
+        require_room(device, self.nbytes, product.near, passes.real, "a fast multipole operator", "far fields")
         # passes, and both sides of the table, once where they are the same
         boxes, self._has_far = len(passes.tree.level), len(passes.far.source) > 0
         leaves = Leaves.of(device, far.layout.lists.leaves, boxes, passes.columns, passes.tables.rank, passes.real)
@@ -65,7 +51,7 @@ class DeviceProduct(RealProducts):
             self.host.forget()
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
-        """See `Adds`; entries are real."""
+        """See `DeviceOperator`; entries are real."""
         given, wanted = (self._rows, self._columns) if transposed else (self._columns, self._rows)
         parts, values = x.planes, [each.take(x) for each in given]
         near = [each.places.empty(parts) for each in wanted]
@@ -85,17 +71,6 @@ class DeviceProduct(RealProducts):
             far, scale = [each.tested(expansions, parts) for each in wanted], self._scale
         for line, one, other in zip(wanted, near, far, strict=True):
             line.add(one, other, scale, parts, factor, y)
-
-    def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        """A x, or A^T x if transposed, for x (n, k), one column at a time on the device."""
-        size = self.shape[1 if transposed else 0]
-
-        def apply(column: Any) -> Any:
-            y = zero_vector(self.device, size)
-            self.add(Vectors(column, is_real=True), Vectors(y), 1.0, transposed)
-            return y
-
-        return by_columns(self.device, x, size, self.dtype, apply)
 
     def _transpose(self) -> "DeviceTransposed":
         return DeviceTransposed(self)

@@ -1,51 +1,26 @@
 """Fast multipole products by several backends at once."""
 
-from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from calderon.backends import Execution, at_the_same_time, balanced_share, runs_of_work
+from calderon.backends import Execution, runs_of_work
 from calderon.fmm.device.products import DeviceProduct
 from calderon.fmm.product import MultipoleProduct
-from calderon.products.operator import RealProducts
+from calderon.products.shared import Distributed, SharedProduct
 
 
-class SharedProduct(RealProducts):
+class SharedMultipole(SharedProduct):
     """A table of operators on devices, and on the processor if it is one of the team.
 
     Each device has the near blocks of the rows of some leaves and the fields in some leaves, the processor near blocks
-    alone, as many as it multiplies while the devices are busy; the processor adds what all find, in their order.
+    alone, as many as it multiplies while the devices are busy. layout, promise: as of `MultipoleProduct`, which `host`
+    is.
     """
 
     def __init__(self, execution: Execution, product: MultipoleProduct) -> None:
-        """Distribute a product to a team, by measured seconds where the processor is one of it."""
-        super().__init__(dtype=product.dtype, shape=product.shape)
+        super().__init__(execution, partial(_distributed, execution, product))
         self.layout, self.promise, self.host = product.layout, product.promise, product
-        self._devices, self._uses_processor, self._whole = execution.devices, execution.uses_processor, product
-        x = np.ones((product.shape[1], 1), product.dtype)
-
-        def products(share: float) -> list[Any]:
-            self.parts = self._distributed(share)
-            return [partial(each._products, x, False) for each in self.parts]
-
-        share = balanced_share(products) if execution.uses_processor else 0.0
-        self.parts = self._distributed(share)
-        execution.parts.append(self._work)
-
-    def _distributed(self, share: float) -> Sequence[RealProducts]:
-        """The parts of the team, with this part of the near blocks for the processor."""
-        near, far = self._whole.work
-        count = len(self._devices)
-        own = [share] * self._uses_processor
-        runs = runs_of_work(near, [*own, *[(1 - share) / count] * count])
-        fields = [(0, 0)] * len(own) + runs_of_work(far, [1 / count] * count)
-        self._work = np.array([near[slice(*a)].sum() + far[slice(*b)].sum() for a, b in zip(runs, fields, strict=True)])
-        parts = [self._whole.part(*each) for each in zip(runs, fields, strict=True)]
-        given = zip(self._devices, parts[len(own) :], strict=True)
-        return [*parts[: len(own)], *(DeviceProduct(device, part, None) for device, part in given)]
 
     @property
     def nbytes(self) -> int:
@@ -54,10 +29,17 @@ class SharedProduct(RealProducts):
 
     def forget(self) -> None:
         """Free what products of another order do not need, and let blocks go."""
-        self._whole.forget()
+        self.host.forget()
         del self.parts, self.host
 
-    def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        """A x, or A^T x if transposed, for x (n, k) of real columns."""
-        found, _ = at_the_same_time([partial(each._products, x, transposed) for each in self.parts])
-        return np.asarray(sum(found[1:], found[0]))
+
+def _distributed(execution: Execution, product: MultipoleProduct, share: float | None) -> Distributed:
+    near, far = product.work
+    count, own = len(execution.devices), [] if share is None else [share]
+    runs = runs_of_work(near, [*own, *[(1 - sum(own)) / count] * count])
+    fields = [(0, 0)] * len(own) + runs_of_work(far, [1 / count] * count)
+    both = list(zip(runs, fields, strict=True))
+    parts = [product.part(*each) for each in both]
+    there = zip(execution.devices, parts[len(own) :], strict=True)
+    work = np.array([near[slice(*a)].sum() + far[slice(*b)].sum() for a, b in both])
+    return [*parts[: len(own)], *(DeviceProduct(device, part, None) for device, part in there)], work

@@ -28,7 +28,7 @@ from calderon.mesh.topology import components_by_edges
 from calderon.operators.layered import LayeredElectricField, layered_electric_field
 from calderon.operators.methods import AUTO, Plan, method_named
 from calderon.products.cost import Cost
-from calderon.products.device.sums import DeviceSum, OnOneDevice
+from calderon.products.device.sums import DeviceOperator, OnOneDevice
 from calderon.spaces import EdgeSpace
 from calderon.validation import one_of
 
@@ -107,7 +107,7 @@ class DeviceBordered(OnOneDevice, Bordered):
     operator: DeviceGridOperator
 
     @property
-    def product(self) -> DeviceSum:  # type: ignore[override]
+    def product(self) -> DeviceOperator:  # type: ignore[override]
         """The products on the device."""
         return self.operator.product
 

@@ -4,15 +4,11 @@ Trees, tables and near blocks are made and checked by the processor, and sent on
 """
 
 from collections.abc import Sequence
-from functools import partial, reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Device, at_the_same_time, require_device_memory
-from calderon.backends.devices.device_matrix import pairs, vector_type
+from calderon.backends import Device
 from calderon.mlfmm.device.cubes import DeviceCubes, PointsOfCubes
 from calderon.mlfmm.device.p2m_l2p import DevicePoints, DeviceWaves
 from calderon.mlfmm.device.passes import DevicePasses, passing_bytes
@@ -20,8 +16,9 @@ from calderon.mlfmm.device.vectors import DeviceMaps
 from calderon.mlfmm.equivalent.cubes import SUMS
 from calderon.mlfmm.far import KINDS, Far
 from calderon.mlfmm.medium import Medium
-from calderon.products.device.near import DeviceRegion, sums_of
-from calderon.products.device.near_filling import ADVICE, WAVES, DeviceNumbers
+from calderon.products.device.near import DeviceRegion, require_room, sums_of
+from calderon.products.device.near_filling import WAVES
+from calderon.products.device.sums import DeviceOperator
 from calderon.products.device.vectors import Vectors
 
 
@@ -127,7 +124,7 @@ class FarOfMedium:
         wanted.gather(fields, factor, y, -1.0 if conjugated else 1.0)
 
 
-class DeviceMedium(LinearOperator):
+class DeviceMedium(DeviceOperator):
     """All terms of a medium on a device."""
 
     def __init__(self, device: Device, medium: Medium, dtype: np.dtype[Any]) -> None:
@@ -137,59 +134,22 @@ class DeviceMedium(LinearOperator):
         self._far = None if medium.far is None else FarOfMedium(device, medium, medium.far)
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
-        """See `Adds`: near entries and the far field; all vectors are complex."""
+        """See `DeviceOperator`: near entries and the far field; all vectors are complex."""
         given = x._replace(is_real=False), y, factor, transposed, conjugated
         for near in self._near:
             near.add(*given)
         if self._far is not None:
             self._far.add(*given)
 
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._columns(x, False)
 
-    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._columns(x, True)
-
-    def _columns(self, x: NDArray[Any], adjoint: bool) -> NDArray[Any]:
-        """A x, or A^H x if adjoint, for x (n, k), `together` columns at a time."""
-        kind, size = vector_type(self.device), self.shape[1 if adjoint else 0]
-        out = np.empty((size, x.shape[1]), self.dtype)
-        for low in range(0, x.shape[1], self.together):
-            own = x[:, low : low + self.together]
-            given = self.device.array(pairs(own.T.ravel(), kind))
-            y, columns = self.device.array(np.zeros((size * own.shape[1], 2), kind)), own.shape[1]
-            self.add(Vectors(given, 0, len(x), columns), Vectors(y, 0, size, columns), 1.0, adjoint, adjoint)
-            re, im = self.device.to_host(y).T
-            out[:, low : low + columns] = (re + 1j * im).reshape(columns, size).T
-        return out
-
-
-class SharedMedium(LinearOperator):
-    """All terms of a medium on several devices and the processor, which compute at once: each has a part of it, and the
-    processor adds what they find, in their order."""
-
-    def __init__(self, parts: Sequence[LinearOperator]) -> None:
-        super().__init__(dtype=parts[0].dtype, shape=parts[0].shape)
-        self.parts = parts
-
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return reduce(np.add, at_the_same_time([partial(each.matmat, x) for each in self.parts])[0])
-
-    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return reduce(np.add, at_the_same_time([partial(each.rmatmat, x) for each in self.parts])[0])
-
-
-def require_room(device: Device, media: Sequence[Medium]) -> None:
+def require_room_of(device: Device, media: Sequence[Medium]) -> None:
     """Raise MemoryError where a device has no room for the media, RuntimeError where it has no double precision and
     they need it."""
-    if not device.has_double and any(each.real == np.float64 for each in media):
-        raise RuntimeError(
-            f"{device.name} ({device.label}) supports single precision only, and these plane waves are in double: "
-            "choose rtol of 1e-4 and above, or backend='numba'"
-        )
-    stores = [near.memory for each in media for _, _, near in each.near]
-    there = sum(each.nbytes for each in stores if isinstance(each, DeviceNumbers) and each.device is device)
-    require_device_memory(device, sum(map(device_bytes, media)) - there, WAVES, ADVICE)
+    stores, real = (
+        [near for each in media for *_, near in each.near],
+        np.result_type(np.float32, *(each.real for each in media)),
+    )
+    require_room(device, sum(map(device_bytes, media)), stores, real, WAVES, "plane waves")
 
 
 def device_bytes(medium: Medium) -> int:

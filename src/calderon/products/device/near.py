@@ -4,15 +4,16 @@ Numbers and exponents are sent as they are, unless they are there. Vectors have 
 in planes of real and of imaginary parts.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Kernels
+from calderon.backends import Device, Kernels, require_device_memory
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.pairs.grouping import grouped
-from calderon.products.device.near_filling import DeviceNumbers
+from calderon.products.device.near_filling import ADVICE, DeviceNumbers
 from calderon.products.device.tables import WORD, counted, indices, runs_of
 from calderon.products.device.vectors import DevicePlaces, Vectors
 from calderon.products.near_store import NearStore
@@ -147,6 +148,19 @@ class DeviceRegion:
                 found = self.sides[n].empty(x.planes)
                 self.strips.gather(sums, x.planes, n == 1, False, found)
                 self.sides[n].add(found, found, 0.0, x.planes, factor, y.after(self.begins[n]), conjugated)
+
+
+def require_room(device: Device, nbytes: int, stores: Iterable[NearStore], real: Any, what: str, fields: str) -> None:
+    """MemoryError where a device has no room for so many bytes of `what` but the blocks that are there, RuntimeError
+    where it has no double precision, and fields are in double."""
+    if real == np.float64 and not device.has_double:
+        raise RuntimeError(
+            f"{device.name} ({device.label}) supports single precision only, and these {fields} are in double: choose "
+            "rtol of 1e-4 and above (of Laplace's double layers and of solids there is none), or backend='numba'"
+        )
+    memories = [each.memory for each in stores]
+    there = sum(each.nbytes for each in memories if isinstance(each, DeviceNumbers) and each.device is device)
+    require_device_memory(device, nbytes - there, what, ADVICE)
 
 
 def sums_of(near: NearStore) -> int:

@@ -1,7 +1,7 @@
 """Sums, blocks and transposes of operators on a device, for vectors that stay there (sums.c)."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,49 +9,72 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device
-from calderon.backends.devices.device_matrix import by_columns, vector_type
+from calderon.backends.devices.device_matrix import on_device, on_host, vector_type
 from calderon.operators.products import SandwichProduct, Sparse, SumOfProducts
 from calderon.operators.tree import Term
 from calderon.products.device.tables import indices
 from calderon.products.device.vectors import Vectors, vector_kernels, zero_vector
-from calderon.products.operator import RealProducts
 
 
-@runtime_checkable
-class Adds(Protocol):
-    """Products with a matrix A on a device."""
+class DeviceOperator(LinearOperator):
+    """A matrix A on a device, as a class has it that defines `add`: also for vectors of SciPy, which come from the
+    host, `together` of them at a time. host: the products of the processor, where they are still needed."""
 
-    @property
-    def device(self) -> Device:
-        """Where."""
-        ...
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        ...
+    device: Device
+    together = 1
+    host: Any = None
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
         """y += factor A x or A^T x, or with the conjugate of A."""
-        ...
+        raise NotImplementedError
+
+    def times(self, x: Any, first: int = 0, is_complex: bool = True) -> Any:
+        """A x on the device: of a vector there, pairs (n, 2), from its element `first` on; a new vector."""
+        y = zero_vector(self.device, self.shape[0])
+        self.add(Vectors(x, first, is_real=not is_complex), Vectors(y), 1.0, False)
+        return y
+
+    def adjoint_times(self, x: Any) -> Any:
+        """A^* x on the device, a new vector."""
+        y = zero_vector(self.device, self.shape[1])
+        self.add(Vectors(x), Vectors(y), 1.0, True, True)
+        return y
+
+    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._products(x, False)
+
+    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
+        return self._products(x, True)
+
+    def _products(self, x: NDArray[Any], adjoint: bool) -> NDArray[Any]:
+        """A x, or A^* x if adjoint, for x (n, k)."""
+        out = np.empty((self.shape[1 if adjoint else 0], x.shape[1]), np.result_type(self.dtype, x.dtype))
+        for low in range(0, x.shape[1], self.together):
+            own, into = (each[:, low : low + self.together] for each in (x, out))
+            given, y = on_device(self.device, own.T.ravel()), zero_vector(self.device, into.size)
+            sent = Vectors(given, 0, len(own), own.shape[1], own.dtype.kind != "c")
+            self.add(sent, Vectors(y, 0, len(into), own.shape[1]), 1.0, adjoint, adjoint)
+            into[:] = on_host(self.device, y, out.dtype).reshape(into.shape[::-1]).T
+        return out
 
 
 class Part(NamedTuple):
     """factor * A, transposed and conjugated if so, from row `top` and column `left` on."""
 
     factor: complex
-    product: Adds
+    product: DeviceOperator
     transposed: bool = False
     conjugated: bool = False
     top: int = 0
     left: int = 0
 
 
-class DeviceSparse:
+class DeviceSparse(DeviceOperator):
     """A real or complex sparse matrix on a device, and its transpose."""
 
     def __init__(self, device: Device, matrix: sp.csr_array) -> None:
-        self.device, self.shape, self.kind = device, matrix.shape, vector_type(device)
+        super().__init__(dtype=matrix.dtype, shape=matrix.shape)
+        self.device, self.kind = device, vector_type(device)
         self.is_complex = matrix.dtype.kind == "c" and bool(matrix.imag.count_nonzero())
         numbers = [(1.0, matrix.real), (1j, matrix.imag)][: 1 + self.is_complex]
         self._matrices = [(unit, [self._sent(sp.csr_array(each)) for each in (part, part.T)])
@@ -62,7 +85,7 @@ class DeviceSparse:
         return values, *(indices(self.device, each) for each in (matrix.indptr, matrix.indices)), matrix.shape[0]
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
-        """See `Adds`."""
+        """See `DeviceOperator`."""
         for unit, pair in self._matrices:  # real and imaginary parts of the entries
             own, matrix = factor * (np.conj(unit) if conjugated else unit), pair[int(transposed)]
             factors = (self.kind.type(each) for each in (np.real(own), np.imag(own)))
@@ -70,23 +93,24 @@ class DeviceSparse:
             vector_kernels(self.device).launch("add_sparse", matrix[-1], *given)
 
 
-class DeviceSandwich:
+class DeviceSandwich(DeviceOperator):
     """sum_d factors[d] L_d^T A R_d on a device with sparse matrices, None for the identity; inner: products with A
     there."""
 
-    def __init__(self, inner: Adds, factors: Sequence[complex], left: Sparse, right: Sparse) -> None:
+    def __init__(self, inner: DeviceOperator, factors: Sequence[complex], left: Sparse, right: Sparse) -> None:
         self.device, self.inner, self.factors = inner.device, inner, factors
         self.left, self.right = (
             None if side is None else [DeviceSparse(inner.device, each) for each in side] for side in (left, right)
         )
         rows, columns = inner.shape
-        self.shape = (
+        shape = (
             rows if self.left is None else self.left[0].shape[1],
             columns if self.right is None else self.right[0].shape[1],
         )
+        super().__init__(dtype=complex, shape=shape)
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
-        """See `Adds`."""
+        """See `DeviceOperator`."""
         before, after = (self.left, self.right) if transposed else (self.right, self.left)
         rows, columns = self.inner.shape[::-1] if transposed else self.inner.shape
         for number, own in enumerate(self.factors):
@@ -103,8 +127,8 @@ class DeviceSandwich:
             after[number].add(found, y, scale, True, conjugated)
 
 
-class DeviceSum(LinearOperator):
-    """A sum of parts on a device; the vectors of `times` and `adjoint_times` are there, as pairs (n, 2)."""
+class DeviceSum(DeviceOperator):
+    """A sum of parts on a device."""
 
     def __init__(self, device: Device, parts: Sequence[Part], shape: tuple[int, int], dtype: Any) -> None:
         super().__init__(dtype=np.dtype(dtype), shape=shape)
@@ -116,20 +140,14 @@ class DeviceSum(LinearOperator):
         matrices."""
         parts = list[Part]()
         for term, value in terms:
-            turned = isinstance(value, DeviceTransposed)
-            product = _sent(device, value.product if turned else value)
+            product = _sent(device, value)
             if product is None:
                 return None
-            parts.append(Part(term.factor, product, term.transposed != turned, term.conjugated, term.top, term.left))
+            parts.append(Part(term.factor, product, term.transposed, term.conjugated, term.top, term.left))
         return DeviceSum(device, parts, shape, dtype)
 
-    @staticmethod
-    def alone(product: Adds, dtype: Any) -> "DeviceSum":
-        """One product, with entries of this type."""
-        return DeviceSum(product.device, [Part(1.0, product)], product.shape, dtype)
-
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
-        """See `Adds`."""
+        """See `DeviceOperator`."""
         for part in self.parts:
             from_, to = (part.top, part.left) if transposed else (part.left, part.top)
             own = np.conj(part.factor) if conjugated else part.factor
@@ -138,30 +156,11 @@ class DeviceSum(LinearOperator):
 
     @property
     def host(self) -> Any:
-        """The products of the processor, where one product is all and they are still needed."""
-        return getattr(self.parts[0].product, "host", None) if len(self.parts) == 1 else None
-
-    def times(self, x: Any, first: int = 0, is_complex: bool = True) -> Any:
-        """A x on the device: of a vector there, from its element `first` on; a new vector."""
-        y = zero_vector(self.device, self.shape[0])
-        self.add(Vectors(x, first, is_real=not is_complex), Vectors(y), 1.0, False)
-        return y
-
-    def adjoint_times(self, x: Any) -> Any:
-        """A^* x on the device, a new vector."""
-        y = zero_vector(self.device, self.shape[1])
-        self.add(Vectors(x), Vectors(y), 1.0, True, True)
-        return y
-
-    def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        apply = self.times if x.dtype.kind == "c" else lambda each: self.times(each, 0, False)
-        return by_columns(self.device, x, self.shape[0], self.dtype, apply)
-
-    def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return by_columns(self.device, x, self.shape[1], self.dtype, self.adjoint_times)
+        """Those of the product that is all, if one is."""
+        return self.parts[0].product.host if len(self.parts) == 1 else None
 
 
-def _sent(device: Device, value: Any) -> Adds | None:
+def _sent(device: Device, value: Any) -> DeviceOperator | None:
     """The value of an atom as products on the device: sparse matrices are sent there; None for products that are
     elsewhere."""
     value = getattr(value, "there", None) or value
@@ -175,13 +174,13 @@ def _sent(device: Device, value: Any) -> Adds | None:
             device, SumOfProducts([(Term(1.0, None), value.inner)], value.inner.shape, value.inner.dtype)
         )
         return None if inner is None else DeviceSandwich(inner, value.factors, value.left, value.right)
-    return value if isinstance(value, Adds) else None
+    return value if isinstance(value, DeviceOperator) else None
 
 
 class OnOneDevice:
     """The interface that `gmres` uses of a matrix whose parts are all on one device, where its vectors stay."""
 
-    product: DeviceSum
+    product: DeviceOperator
 
     @property
     def device(self) -> Device:
@@ -197,12 +196,13 @@ class OnOneDevice:
         return self.product.adjoint_times(x)
 
 
-class DeviceTransposed(RealProducts):
+class DeviceTransposed(DeviceOperator):
     """The transposed matrix."""
 
-    def __init__(self, product: Any) -> None:
+    def __init__(self, product: DeviceOperator) -> None:
         super().__init__(dtype=product.dtype, shape=product.shape[::-1])
-        self.product = product
+        self.device, self.product = product.device, product
 
-    def _products(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        return self.product._products(x, not transposed)
+    def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
+        """See `DeviceOperator`."""
+        self.product.add(x, y, factor, not transposed, conjugated)
