@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from calderon.backends import Device, Execution, run_tasks, thread_count
 from calderon.fmm.layout import Layout
 from calderon.galerkin.bilinear_form import BilinearForm
-from calderon.galerkin.device.local_matrices import LIMITS
+from calderon.galerkin.device.local_matrices import LIMITS, TooLarge
 from calderon.galerkin.rows.entry_kernels import Clusters
-from calderon.products.device.near_filling import DeviceNumbers, NearFilling, TooLarge, memory_for, special_bytes
+from calderon.products.device.near_filling import DeviceNumbers, NearFilling, memory_for, special_bytes
 from calderon.products.near_entries import empty_blocks, fill_blocks
 from calderon.products.near_store import NearStore
 from calderon.spaces.pieces import Pieces

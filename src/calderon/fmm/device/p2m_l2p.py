@@ -11,7 +11,7 @@ from calderon.backends.devices.device_matrix import GROUP
 from calderon.fmm.device.moments import DeviceMoments
 from calderon.fmm.product import DIRECTIONS, Line
 from calderon.products.device.tables import indices, runs_of
-from calderon.products.device.vectors import DevicePlaces, Vectors
+from calderon.products.device.vectors import DevicePlaces, Vectors, zeros
 
 LANES = 32
 """Threads that sum the numbers of a piece."""
@@ -44,7 +44,7 @@ class DeviceLine:
         runs = runs_of(line.starts, LANES // each)
         if run is not None:
             runs = runs[(runs[:, 2] >= run[0]) & (runs[:, 2] < run[1])]
-        self._zeros: dict[int, Any] | None = None if run is None else {}
+        self._some = run is not None
         runs[:, 2] = leaves.here[runs[:, 2]]
         self.runs = len(runs)
         self._starts, self._runs = indices(device, line.starts), indices(device, runs)
@@ -55,7 +55,7 @@ class DeviceLine:
             self._functions = device.array(moments.runs(0, line.sums * int(line.starts[-1])).ravel())
         self._arms = None if line.arms is None else device.array(np.ascontiguousarray(line.arms, leaves.work))
         self.nbytes = self._functions.nbytes + 4 * (line.starts.size + runs.size) + self.places.nbytes
-        own = {"WORK_REAL": leaves.work, "RANK": leaves.rank, "COLUMNS": leaves.columns}
+        own = {"WORK_REAL": leaves.work, "RANK": leaves.rank, "COLUMNS": leaves.columns, "VALUES": line.values}
         self._kernels = Kernels.of(device, "fmm/device/p2m_l2p.c", self._functions.dtype, GROUP, **own)
 
     def take(self, x: Vectors) -> Any:
@@ -66,9 +66,8 @@ class DeviceLine:
         """Moments of the leaves from coefficients (parts, pieces), added to those that are there."""
         leaves, size = self.leaves, self.leaves.rank * (1 if self.values else self.leaves.columns)
         threads = len(leaves.here) * -(-size // GROUP) * GROUP
-        kernel = "moments_of_values" if self.values else "moments_of_pieces"
         where = self._starts, leaves.there, leaves.boxes, given, self.count, int(adds), moments
-        self._kernels.launch(kernel, (threads, parts), self._functions, *where)
+        self._kernels.launch("moments_of_pieces", (threads, parts), self._functions, *where)
 
     def move_origin(self, sums: Any, parts: int, last: bool) -> None:
         """Move the origin of moments or local expansions of leaves, by which such functions are multiplied."""
@@ -79,19 +78,11 @@ class DeviceLine:
 
     def tested(self, expansions: Any, parts: int) -> Any:
         """(parts, pieces) local expansions tested with the pieces; where some leaves alone have fields, zero in all
-        others, in memory that the next call writes to again."""
-        out, kernel = self._out(parts), "test_values" if self.values else "test_pieces"
-        given = self._functions, self._runs, self.leaves.boxes, expansions, out, self.count
-        self._kernels.launch(kernel, (self.runs * GROUP, parts), *given)
-        return out
-
-    def _out(self, parts: int) -> Any:
-        """Numbers of the pieces, zero unless all of them are written."""
-        if self._zeros is None:
-            return self.places.empty(parts)
-        if parts not in self._zeros:
-            self._zeros[parts] = self.device.array(np.zeros((parts, self.count), self.leaves.work))
-        return self._zeros[parts]
+        others."""
+        own = zeros(self.device, (parts * self.count,), self.leaves.work) if self._some else self.places.empty(parts)
+        given = self._functions, self._runs, self.leaves.boxes, expansions, own, self.count
+        self._kernels.launch("test_pieces", (self.runs * GROUP, parts), *given)
+        return own
 
     def add(self, near: Any, far: Any, scale: float, parts: int, factor: complex, y: Vectors) -> None:
         """y += factor (near + scale far), sums over the pieces of each function."""

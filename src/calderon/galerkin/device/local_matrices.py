@@ -74,14 +74,7 @@ class LocalMatrices:
         lists = start, entries if len(entries) else np.zeros(1)
         self.column_start, self.column_entries = (self.device.array(each.astype(np.int32)) for each in lists)
         each = math.prod(self.local_shape) * width * self.stored.itemsize * (2 if self.is_complex else 1)
-        free = self.device.memory()
-        if LIMITS.share * each > free:
-            raise MemoryError(
-                f"{self.device.name} ({self.device.label}) has {format_bytes(free)} free, of which 1/{LIMITS.share} "
-                f"are for local matrices, and those of one triangle need {format_bytes(each)}: try precision='single', "
-                "a coarser mesh, or backend='numba'"
-            )
-        size = max(1, min(LIMITS.local_matrices, free // LIMITS.few) // max(1, each))
+        size = max(1, bytes_together(self.device, each, "one triangle") // max(1, each))
         size = self.tile_size = min(size, LIMITS.rows // self.local_shape[0])
         self.tiles = np.append(np.arange(0, count, size), count)
         room = (min(size, count), *self.local_shape, max(1, width))
@@ -144,6 +137,22 @@ class LocalMatrices:
             "gather", (self.columns, len(targets)), self.local, self.local_i, row_start, row_entries,
             self.column_start, self.column_entries, self.columns, stride, row_targets, left, pitch, adds, out,
         )  # fmt: skip
+
+
+class TooLarge(MemoryError):
+    """Local matrices that belong together for which a device has no room."""
+
+
+def bytes_together(device: Device, most: int, what: str) -> int:
+    """Bytes that local matrices take together; TooLarge where those of `what`, which need so many, do not fit."""
+    free = device.memory()
+    if LIMITS.share * most > free:
+        raise TooLarge(
+            f"{device.name} ({device.label}) has {format_bytes(free)} free, of which 1/{LIMITS.share} are for local "
+            f"matrices, and those of {what} need {format_bytes(most)}: try precision='single', a coarser mesh, or "
+            "backend='numba'"
+        )
+    return max(1, min(LIMITS.local_matrices, free // LIMITS.few))
 
 
 def _by_function(places: NDArray[np.int64]) -> tuple[NDArray[Any], ...]:

@@ -17,6 +17,7 @@ from calderon.hmatrix.products import COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH
 from calderon.hmatrix.storage import Slab, shares_of
 from calderon.hmatrix.tree.block_tree import BlockTree
 from calderon.hmatrix.tree.cluster_tree import ClusterTree
+from calderon.pairs.grouping import grouped
 from calderon.products.device.tables import counted, indices, runs_of
 
 RUN = 32
@@ -99,22 +100,18 @@ class DeviceBlocks:
 
     def _places(self, table: NDArray[np.int64], starts: NDArray[np.int64], rows: bool) -> tuple[Any, Any]:
         """For each run of places of a side the blocks there: 2 * block, one more for its columns."""
-        both = self.tree.symmetric
         # for each block the runs that it covers, on this side, and on the other one of a symmetric matrix
-        found = []
-        for column, first, height in ((0, ROW, HEIGHT), (1, COLUMN, WIDTH)):
-            if column == (0 if rows else 1) or both:
-                kept = np.arange(len(table))
-                if both and column:  # blocks on the diagonal count once
-                    kept = kept[table[:, ROW] != table[:, COLUMN]]
-                low = np.searchsorted(starts, table[kept, first])
-                many = np.searchsorted(starts, table[kept, first] + table[kept, height]) - low
-                run = np.repeat(low, many) + counted(many)
-                found.append(np.stack([run, 2 * np.repeat(kept, many) + column], axis=1))
-        entries = np.concatenate(found)
-        entries = entries[np.argsort(entries[:, 0], kind="stable")]
-        begins = np.searchsorted(entries[:, 0], np.arange(len(starts) + 1))
-        return indices(self.device, begins), indices(self.device, entries[:, 1])
+        found, sides = [], ((0, ROW, HEIGHT), (1, COLUMN, WIDTH))
+        for column, first, height in sides if self.tree.symmetric else sides[not rows :][:1]:
+            # blocks on the diagonal count once
+            once = self.tree.symmetric and column
+            kept = np.flatnonzero(table[:, ROW] != table[:, COLUMN]) if once else np.arange(len(table))
+            low = np.searchsorted(starts, table[kept, first])
+            many = np.searchsorted(starts, table[kept, first] + table[kept, height]) - low
+            found.append(np.stack([np.repeat(low, many) + counted(many), 2 * np.repeat(kept, many) + column]))
+        run, entries = np.concatenate(found, axis=1)
+        begins, order = grouped(run, len(starts))
+        return indices(self.device, begins), indices(self.device, entries[order])
 
     def product(self, x: NDArray[Any], transposed: bool) -> Callable[[], NDArray[Any]]:
         """Begin to multiply; call what is returned to wait for the product of these blocks with x."""

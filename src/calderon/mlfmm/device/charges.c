@@ -58,11 +58,3 @@ KERNEL gather(GLOBAL const int *starts, GLOBAL const int *entries, GLOBAL const 
     to[0] += factor * re - factor_i * im;
     to[1] += factor * im + factor_i * re;
 }
-
-/* Fields of zeros, `width` numbers of each point. */
-KERNEL clear_points(GLOBAL number *fields, int width, int points)
-{
-    int p = THREAD(0);
-    for (int n = 0; n < (p < points ? width : 0); n++)
-        fields[(size_t)p * width + n] = number_of(0, 0);
-}

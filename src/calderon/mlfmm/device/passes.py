@@ -10,6 +10,7 @@ from calderon.backends.vectors import width
 from calderon.mlfmm.levels import Level, Traversal
 from calderon.mlfmm.spectrum import Interpolation
 from calderon.products.device.tables import indices, sent
+from calderon.products.device.vectors import zeros
 
 ROWS_PER_THREAD = 4
 """Angles theta of a thread."""
@@ -48,7 +49,7 @@ class DevicePasses:
             if len(level.pairs.source):
                 self._across(n, outgoing[n], incoming[n], columns)
             elif not n:
-                incoming[n] = self.device.array(np.zeros(incoming[n].shape, self.real))
+                incoming[n] = zeros(self.device, incoming[n].shape, self.real)
             if n:
                 self._down(n, incoming, columns)
 
@@ -61,8 +62,7 @@ class DevicePasses:
         numbers = 8 * 4 * lift.sizes.fine * lift.sizes.coarse
         for low, high in self._pieces((0, len(first) - 1), numbers, columns):
             children = int(first[low]), int(first[high])
-            mid = self._theta(n, lift, False, x[n], children, columns)  # False: to the finer grid
-            self._phi(n, lift, False, mid, children[0], (low, high), x[n - 1], columns, True)
+            self._move(n, lift, False, (x[n], x[n - 1]), (children, (low, high)), columns, up=True)
 
     def _down(self, n: int, x: list[Any], columns: int) -> None:
         """L2L, the transpose of `_up`: the incoming patterns x[n - 1] of parents, shifted and brought to the coarser
@@ -70,19 +70,17 @@ class DevicePasses:
         lift, own, adds = self.levels[n].lift, self.levels[n].receiving, len(self.traversal.levels[n].pairs.source) > 0
         assert lift is not None
         for part in self._pieces(own, 4 * lift.sizes.fine * lift.sizes.coarse, columns):
-            mid = self._theta(n, lift, True, x[n - 1], part, columns, True)
-            self._phi(n, lift, True, mid, part[0], part, x[n], columns, False, adds, None, -own[0])
+            self._move(n, lift, True, (x[n - 1], x[n]), (part, part), columns, down=True, adds=adds, to=-own[0])
 
     def _across(self, n: int, x: Any, y: Any, columns: int) -> None:
         """M2L: store the incoming patterns y from the outgoing ones x of separated boxes, interpolated to the full grid
         of the level, where each is multiplied by the factor of its offset, and back."""
         level, offsets = self.levels[n], len(self.traversal.levels[n].pairs.used)
         widen, pairs, grid, pitch = level.widen, level.pairs, level.full, level.full.pitch(self.real)
-        numbers = 4 * widen.sizes.fine * widen.sizes.coarse
+        numbers, half = 4 * widen.sizes.fine * widen.sizes.coarse, level.half.pitch(self.real)
         full = self.device.empty((level.count * columns * self.traversal.spectra * 2 * pitch,), self.real)
         for part in self._pieces((0, level.count), numbers, columns):
-            mid = self._theta(n, widen, False, x, part, columns)
-            self._phi(n, widen, False, mid, part[0], part, full, columns, False, False, pitch)
+            self._move(n, widen, False, (x, full), (part, part), columns, pitches=(half, pitch))
         chunks, pair = -(-grid.count // GROUP), 2 * width(self.real)
         for part in self._pieces(level.receiving, numbers + 2 * pitch, columns):
             sums = self.device.empty(((part[1] - part[0]) * columns * self.traversal.spectra * 2 * pitch,), self.real)
@@ -90,51 +88,37 @@ class DevicePasses:
             threads = (part[1] - part[0]) * chunks * GROUP
             self._kernels.launch("translate_boxes", (threads, columns), *given, columns, part[0], sums)
             whole = 0, part[1] - part[0]
-            mid = self._theta(n, widen, True, sums, whole, columns, False, pitch)
-            self._phi(n, widen, True, mid, whole[0], whole, y, columns, False, False, None,
-                      part[0] - level.receiving[0])  # fmt: skip
+            to = part[0] - level.receiving[0]
+            self._move(n, widen, True, (sums, y), (whole, whole), columns, pitches=(pitch, half), to=to)
 
-    def _theta(
-        self, n: int, matrices: Interpolation, back: bool, x: Any, part: tuple[int, int], columns: int,
-        from_parents: bool = False, pitch: int | None = None,
-    ) -> Any:  # fmt: skip
-        """First pass of an interpolation, in theta; returns the numbers (box, pattern, parity, part, theta, phi)
-        between both passes.
-
-        n: of the level; back: to the coarser grid, by the transposed matrices; x: patterns of the boxes part[0] up to,
-        without, part[1] of the level or, if `from_parents`, of all boxes of the level above, of which that of the
-        parent is taken, times its shift; pitch: of the patterns, that of half grids unless it is given.
-        """
-        level, sizes, patterns = self.levels[n], matrices.sizes, columns * self.traversal.spectra
-        rows, inner = (sizes.coarse, sizes.fine) if back else (sizes.fine, sizes.coarse)
-        pitch = pitch or self.levels[n - from_parents].half.pitch(self.real)
-        table, count = matrices.theta_back if back else matrices.theta, part[1] - part[0]
-        mid = self.device.empty((count * patterns * 4 * rows * inner,), self.real)
-        given = table, rows, inner, inner, int(self.traversal.vector), x, pitch, patterns, int(from_parents)
-        rest = self._parents[n], level.octant, level.shifts, part[0], mid
-        self._kernels.launch("theta_pass", (count * _chunks(rows, inner) * GROUP, patterns), *given, *rest)
-        return mid
-
-    def _phi(
-        self, n: int, matrices: Interpolation, back: bool, mid: Any, begin: int, part: tuple[int, int], y: Any,
-        columns: int, of_children: bool = False, adds: bool = False, pitch: int | None = None, to: int = 0,
+    def _move(
+        self, n: int, matrices: Interpolation, back: bool, patterns: tuple[Any, Any],
+        boxes: tuple[tuple[int, int], tuple[int, int]], columns: int, up: bool = False, down: bool = False,
+        adds: bool = False, pitches: tuple[int, int] | None = None, to: int = 0,
     ) -> None:  # fmt: skip
-        """Second pass of an interpolation, in phi: store patterns y of the boxes part[0] up to, without, part[1], or
-        add to them if `adds`, from the numbers `mid` of the boxes from `begin` on (`_theta`, as are the others).
+        """Interpolate patterns of the boxes low up to, without, high of level n, first in theta, then in phi, and store
+        those of the wanted boxes, or add them if `adds`.
 
-        of_children: the boxes of `part` are those of the level above, and get the sums of the shifted patterns of their
-        children; to: the number of box 0 in y.
+        back: to the coarser grid, by the transposed matrices. patterns, boxes: given ones, then wanted ones. up: the
+        wanted boxes are those of the level above, and get the sums of the shifted patterns of their children; down:
+        the patterns are those of all boxes of the level above, of which that of the parent is taken, times its shift.
+        pitches: of both, those of half grids unless given; to: the number of box 0 among the wanted patterns.
         """
-        level, sizes, patterns = self.levels[n], matrices.sizes, columns * self.traversal.spectra
-        rows, wide, table = ((sizes.coarse, sizes.coarse_pitch, matrices.phi_back) if back else
-                             (sizes.fine, sizes.fine_pitch, matrices.phi))  # fmt: skip
-        inner = sizes.fine if back else sizes.coarse
-        wanted = self.levels[n - of_children]
-        pitch = pitch or wanted.half.pitch(self.real)
-        given = table, rows, inner, rows, wide, mid, begin, patterns, int(of_children), wanted.children, level.octant
-        rest = level.shifts, part[0], int(adds), y, pitch, to
-        threads = (part[1] - part[0]) * _chunks(rows, rows) * GROUP
-        self._kernels.launch("phi_pass", (threads, patterns), *given, *rest)
+        level, sizes, count = self.levels[n], matrices.sizes, columns * self.traversal.spectra
+        rows, wide, theta, phi = ((sizes.coarse, sizes.coarse_pitch, matrices.theta_back, matrices.phi_back) if back else
+                                  (sizes.fine, sizes.fine_pitch, matrices.theta, matrices.phi))  # fmt: skip
+        inner, ((first, last), (low, high)) = sizes.fine if back else sizes.coarse, boxes
+        wanted = self.levels[n - up]
+        pitch, other = pitches or (each.half.pitch(self.real) for each in (self.levels[n - down], wanted))
+        # between both passes: (box, pattern, parity, part, theta, phi)
+        mid = self.device.empty(((last - first) * count * 4 * rows * inner,), self.real)
+        given = theta, rows, inner, inner, int(self.traversal.vector), patterns[0], pitch, count, int(down)
+        rest = self._parents[n], level.octant, level.shifts, first, mid
+        threads = (last - first) * _chunks(rows, inner) * GROUP
+        self._kernels.launch("theta_pass", (threads, count), *given, *rest)
+        given = phi, rows, inner, rows, wide, mid, first, count, int(up), wanted.children, level.octant
+        rest = level.shifts, low, int(adds), patterns[1], other, to
+        self._kernels.launch("phi_pass", ((high - low) * _chunks(rows, rows) * GROUP, count), *given, *rest)
 
     def _pieces(self, boxes: tuple[int, int], numbers: int, columns: int) -> list[tuple[int, int]]:
         """Runs (low, high) of the boxes boxes[0] up to, without, boxes[1], so that `numbers` intermediate numbers of

@@ -11,6 +11,7 @@ from calderon.mlfmm.device.product import DeviceFar
 from calderon.mlfmm.far import KINDS, Far
 from calderon.products.device.near_points import NearPoints
 from calderon.products.device.tables import indices
+from calderon.products.device.vectors import zeros
 from calderon.products.direct_sums import Kinds
 from calderon.products.lists import Lists
 
@@ -82,7 +83,7 @@ class DevicePointFar:
         """Fields (targets, columns, components) of charges (sources, columns, components)."""
         kind = np.result_type(self.real, np.complex64)
         shape = self.points, x.shape[1], self.far.sides[1].components
-        fields = self.device.array(np.zeros((*shape, 2), self.real))
+        fields = zeros(self.device, (*shape, 2), self.real)
         charges = self.device.array(np.ascontiguousarray(x, kind).view(self.real))
         self.far.store_fields(charges, fields, x.shape[1])
         return self.device.to_host(fields).reshape(*shape[:2], -1).view(kind)

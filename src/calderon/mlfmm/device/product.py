@@ -19,7 +19,7 @@ from calderon.mlfmm.medium import Medium
 from calderon.products.device.near import DeviceRegion, require_room, sums_of
 from calderon.products.device.near_filling import WAVES
 from calderon.products.device.sums import DeviceOperator
-from calderon.products.device.vectors import Vectors
+from calderon.products.device.vectors import Vectors, zeros
 
 
 class _Side:
@@ -119,7 +119,8 @@ class FarOfMedium:
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool) -> None:
         """y += factor times the product with x of the far field, or of its transpose, or of the conjugate of these."""
         given, wanted = self.maps[::-1] if transposed else self.maps
-        charges, fields = given.spread(x, -1.0 if conjugated else 1.0), wanted.cleared(x.columns)
+        charges = given.spread(x, -1.0 if conjugated else 1.0)
+        fields = zeros(wanted.device, wanted.shape(x.columns), wanted.real)
         self.far.store_fields(charges, fields, x.columns * self.rank, transposed)
         wanted.gather(fields, factor, y, -1.0 if conjugated else 1.0)
 

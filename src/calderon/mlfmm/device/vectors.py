@@ -60,13 +60,13 @@ class DeviceMaps:
         given = each.parts.shape[1], each.component, each.begin, unknowns
         return Map((first, number, parts), (starts, entries), weights, *given)
 
-    def empty(self, columns: int) -> Any:
-        """Charges or fields (point, column, rank, component, part)."""
-        return self.device.empty((self.points, 2 * columns * self.rank * self.components), self.real)
+    def shape(self, columns: int) -> tuple[int, int]:
+        """Of charges or fields, (point, column * rank * component * part)."""
+        return self.points, 2 * columns * self.rank * self.components
 
     def spread(self, x: Vectors, sign: float) -> Any:
         """Charges of vectors; sign: -1 for those of their conjugates, else 1."""
-        out, kind = self.empty(x.columns), self.real.type
+        out, kind = self.device.empty(self.shape(x.columns), self.real), self.real.type
         for number, each in enumerate(self._maps):
             given = each.width, each.component, each.weights, self.rank, self.components, x.array, x.first + each.begin
             rest = x.pitch, kind(sign), self.points, x.columns, int(number > 0), out
@@ -80,9 +80,3 @@ class DeviceMaps:
             given = each.tables[2], each.width, each.component, each.weights, self.rank, self.components
             rest = fields, each.unknowns, y.columns, *factors, y.array, y.first + each.begin, y.pitch
             self._kernels.launch("gather", (each.unknowns, y.columns), *each.transposed, *given, *rest)
-
-    def cleared(self, columns: int) -> Any:
-        """Fields of zeros."""
-        out = self.empty(columns)
-        self._kernels.launch("clear_points", self.points, out, columns * self.rank * self.components, self.points)
-        return out

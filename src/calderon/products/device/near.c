@@ -7,18 +7,9 @@
    Vectors are planes of numbers of the places of clusters, of complex blocks a real and an imaginary plane each. PLANES of
    them meet each number while it is in local memory; of `gather_strips` the second number of a group is a plane.
 
-   REAL: of all sums. PARTS: real numbers of an entry, 1 or 2. STORED_REAL: of blocks, unless PACKED: then 16-bit integers,
-   GROUPED of which in a row have one exponent. Arrays of a store: numbers, exponents, powers (256,) of two. */
-#include "backends/prelude.h"
+   REAL: of all sums. PARTS: real numbers of an entry, 1 or 2. Arrays of a store: numbers, exponents, powers (256,) of two. */
+#include "products/device/stored.h"
 
-#if PACKED
-typedef short stored_type;
-#else
-typedef STORED_REAL stored_type;
-#endif
-
-#define GROUPED 16
-#define WORD 65536
 #define TILE 32
 #define PITCH (TILE + 1)
 

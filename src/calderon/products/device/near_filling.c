@@ -3,16 +3,10 @@
    entry, 1 or 2. STORED_REAL: of blocks, unless PACKED: then 16-bit integers, GROUPED of which in a row have one exponent.
    WIDE_REAL: in which rounding errors are summed, double wherever there is double. */
 #include "galerkin/device/strips.h"
+#include "products/device/stored.h"
 
 typedef WIDE_REAL wide_type;
-#if PACKED
-typedef short stored_type;
-#else
-typedef STORED_REAL stored_type;
-#endif
 
-#define GROUPED 16
-#define WORD 65536
 #define LARGEST_INTEGER 32767
 #define LEAST_EXPONENT -127
 
@@ -63,12 +57,6 @@ KERNEL gather_blocks(GLOBAL const real_type *matrices, GLOBAL const real_type *m
 #endif
         }
     }
-}
-
-KERNEL clear_entries(GLOBAL real_type *entries, int number)
-{
-    if (THREAD(0) < number)
-        entries[THREAD(0)] = R(0.0);
 }
 
 #if PACKED

@@ -18,13 +18,12 @@ from calderon.backends import (
     Execution,
     Kernels,
     count_work,
-    format_bytes,
     require_device_memory,
 )
 from calderon.backends.devices.device_matrix import vector_type
 from calderon.backends.numba import kernel
 from calderon.galerkin.bilinear_form import BilinearForm
-from calderon.galerkin.device.local_matrices import LIMITS, SMALL_GROUP
+from calderon.galerkin.device.local_matrices import LIMITS, SMALL_GROUP, TooLarge, bytes_together
 from calderon.galerkin.device.special_pairs import DeviceSpecialPairs
 from calderon.galerkin.rows.cluster_tables import incidence, positions, triangle_lists
 from calderon.galerkin.rows.entry_kernels import Clusters
@@ -33,6 +32,7 @@ from calderon.operators.tree import entries_of
 from calderon.operators.tree import fill as fill_matrix
 from calderon.products.device.places import DevicePlace
 from calderon.products.device.tables import WORD, indices, runs_that_fit
+from calderon.products.device.vectors import zeros
 from calderon.products.near_entries import in_twos
 from calderon.products.near_file import SavedNear
 from calderon.products.near_filling import fill
@@ -45,10 +45,6 @@ SPECIAL = 42
 WAVES = "a multilevel fast multipole operator"
 MOST = 2**31 - SMALL_GROUP
 """Pairs, groups and entries of blocks that are computed together, at most: 32 bits count them."""
-
-
-class TooLarge(MemoryError):
-    """A block of two leaves whose local matrices a device has no room for: the processor has them piece by piece."""
 
 
 class DeviceNumbers(Numbers):
@@ -340,14 +336,7 @@ class NearFilling:
         numbers, pairs = numbers[order], pairs[order]
         sizes = np.max([each.pairs_of(pairs) * each.numbers for each in groups], axis=0)
         bytes_of = sizes * self.dtype.itemsize
-        free = self.device.memory()
-        most = max(1, min(LIMITS.local_matrices, free // LIMITS.few))
-        if len(numbers) and LIMITS.share * int(bytes_of.max()) > free:
-            raise TooLarge(
-                f"{self.device.name} ({self.device.label}) has {format_bytes(free)} free, of which 1/{LIMITS.share} "
-                f"are for local matrices, and those of two leaves need {format_bytes(int(bytes_of.max()))}: try "
-                "precision='single', or backend='numba'"
-            )
+        most = bytes_together(self.device, int(bytes_of.max(initial=0)), "two leaves")
         return [numbers[run] for run in runs_that_fit(bytes_of, most)]
 
     def _fill(self, numbers: Index, groups: Sequence[_Group], rows: Clusters) -> None:
@@ -358,8 +347,7 @@ class NearFilling:
         first = np.append(new, len(pairs))
         table, count, heights = self._records(numbers, np.repeat(np.arange(len(new)), np.diff(first)))
         blocks, threads = indices(device, table), int(store.sizes[1][numbers].sum())
-        entries = device.empty((store.parts * count,), real)
-        self._kernels.launch("clear_entries", store.parts * count, entries, store.parts * count)
+        entries = zeros(device, (count, store.parts), real)
         for group in groups:
             strips = _Strips.of(group, rows, first, pairs)
             records, lists = indices(device, strips.records), device.array(strips.lists)

@@ -7,11 +7,11 @@
 
 typedef VECTOR_REAL vector_type;
 
-KERNEL clear_vector(GLOBAL vector_type *y, int length)
+/* Zeros y (rows, width). */
+KERNEL clear(GLOBAL real_type *y, int rows, int width)
 {
-    int n = THREAD(0);
-    if (n < 2 * length)
-        y[n] = 0;
+    for (int n = 0; n < (THREAD(0) < rows ? width : 0); n++)
+        y[(size_t)THREAD(0) * width + n] = R(0.0);
 }
 
 /* y += (factor + i factor_i) A x, for y from its element `top` on and x from `left`; a thread takes a row. */

@@ -1,5 +1,6 @@
 """Vectors on a device, and their numbers at the places of clusters (sums.c)."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,8 +65,13 @@ class DevicePlaces:
 
 def zero_vector(device: Device, length: int) -> Any:
     """A vector of zeros on the device."""
-    y = device.empty((length, 2), vector_type(device))
-    vector_kernels(device).launch("clear_vector", 2 * length, y, length)
+    return zeros(device, (length, 2), vector_type(device))
+
+
+def zeros(device: Device, shape: tuple[int, ...], real: Any) -> Any:
+    """Real numbers on the device, all zero."""
+    y = device.empty(shape, real)
+    vector_kernels(device, real).launch("clear", shape[0], y, shape[0], math.prod(shape[1:]))
     return y
 
 
