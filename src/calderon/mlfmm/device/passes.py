@@ -105,9 +105,11 @@ class DevicePasses:
         pitches: of both, those of half grids unless given; to: the number of box 0 among the wanted patterns.
         """
         level, sizes, count = self.levels[n], matrices.sizes, columns * self.traversal.spectra
-        rows, wide, theta, phi = ((sizes.coarse, sizes.coarse_pitch, matrices.theta_back, matrices.phi_back) if back else
-                                  (sizes.fine, sizes.fine_pitch, matrices.theta, matrices.phi))  # fmt: skip
-        inner, ((first, last), (low, high)) = sizes.fine if back else sizes.coarse, boxes
+        rows, inner, wide = sizes.fine, sizes.coarse, sizes.fine_pitch
+        theta, phi, ((first, last), (low, high)) = matrices.theta, matrices.phi, boxes
+        if back:
+            rows, inner, wide = sizes.coarse, sizes.fine, sizes.coarse_pitch
+            theta, phi = matrices.theta_back, matrices.phi_back
         wanted = self.levels[n - up]
         pitch, other = pitches or (each.half.pitch(self.real) for each in (self.levels[n - down], wanted))
         # between both passes: (box, pattern, parity, part, theta, phi)
