@@ -58,16 +58,13 @@ class DeviceLine:
         own = {"WORK_REAL": leaves.work, "RANK": leaves.rank, "COLUMNS": leaves.columns, "VALUES": line.values}
         self._kernels = Kernels.of(device, "fmm/device/p2m_l2p.c", self._functions.dtype, GROUP, **own)
 
-    def take(self, x: Vectors) -> Any:
-        """Coefficients (parts, pieces) of the pieces, of a vector of the whole table."""
-        return self.places.take(x.after(self.first))
-
-    def enter(self, given: Any, parts: int, adds: bool, moments: Any) -> None:
-        """Moments of the leaves from coefficients (parts, pieces), added to those that are there."""
-        leaves, size = self.leaves, self.leaves.rank * (1 if self.values else self.leaves.columns)
+    def enter(self, x: Vectors, adds: bool, moments: Any) -> None:
+        """Moments of the leaves of a vector of the whole table, added to those that are there."""
+        given, leaves = self.places.take(x.after(self.first)), self.leaves
+        size = leaves.rank * (1 if self.values else leaves.columns)
         threads = len(leaves.here) * -(-size // GROUP) * GROUP
         where = self._starts, leaves.there, leaves.boxes, given, self.count, int(adds), moments
-        self._kernels.launch("moments_of_pieces", (threads, parts), self._functions, *where)
+        self._kernels.launch("moments_of_pieces", (threads, x.planes), self._functions, *where)
 
     def move_origin(self, sums: Any, parts: int, last: bool) -> None:
         """Move the origin of moments or local expansions of leaves, by which such functions are multiplied."""
@@ -76,14 +73,10 @@ class DeviceLine:
             given = self._arms, self.leaves.there, self.leaves.boxes, int(last), sums
             self._kernels.launch("move_origin", (threads, parts), *given)
 
-    def tested(self, expansions: Any, parts: int) -> Any:
-        """(parts, pieces) local expansions tested with the pieces; where some leaves alone have fields, zero in all
-        others."""
+    def add(self, expansions: Any, parts: int, factor: complex, y: Vectors) -> None:
+        """y += factor times the local expansions tested with the pieces, sums over those of each function."""
+        # where some leaves alone have fields, zero in all others
         own = zeros(self.device, (parts * self.count,), self.leaves.work) if self._some else self.places.empty(parts)
         given = self._functions, self._runs, self.leaves.boxes, expansions, own, self.count
         self._kernels.launch("test_pieces", (self.runs * GROUP, parts), *given)
-        return own
-
-    def add(self, near: Any, far: Any, scale: float, parts: int, factor: complex, y: Vectors) -> None:
-        """y += factor (near + scale far), sums over the pieces of each function."""
-        self.places.add(near, far, scale, parts, factor, y.after(self.first))
+        self.places.add(own, parts, factor, y.after(self.first))

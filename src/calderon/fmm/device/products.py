@@ -9,7 +9,7 @@ from calderon.backends import Device
 from calderon.fmm.device.p2m_l2p import DeviceLine, Leaves
 from calderon.fmm.device.passes import DevicePasses
 from calderon.fmm.product import MultipoleProduct
-from calderon.products.device.near import DeviceStrips, Strips, require_room
+from calderon.products.device.near import DeviceRegion, require_room, sums_of
 from calderon.products.device.sums import DeviceOperator, DeviceTransposed
 from calderon.products.device.vectors import Vectors
 
@@ -27,8 +27,7 @@ class DeviceProduct(DeviceOperator):
         self.layout, self.promise = product.layout, product.promise
         self.device, self.host, self._scale, passes = device, host, far.scale, far.passes
         # memory of the device
-        strips = [Strips(each) for each in product.near]
-        sums = max((each.sums for each in strips), default=0)
+        sums = max(map(sums_of, product.near), default=0)
         extra = (2 * (PARTS - 1) * passes.size + PARTS * sums) * passes.real.itemsize
         self.nbytes = product.nbytes + extra
         require_room(device, self.nbytes, product.near, passes.real, "a fast multipole operator", "far fields")
@@ -38,11 +37,8 @@ class DeviceProduct(DeviceOperator):
         self._passes = DevicePasses.of(device, passes, far.transposed.passes)
         sent = {id(line): DeviceLine(device, leaves, line, far.run) for line in [*far.rows, *far.columns]}
         self._rows, self._columns = ([sent[id(line)] for line in lines] for lines in (far.rows, far.columns))
-        tops, lefts = ([line.first for line in lines] for lines in (far.rows, far.columns))
-        self._near = [
-            (tops.index(term.top), lefts.index(term.left), DeviceStrips(device, near, each, passes.real))
-            for term, near, each in zip(product.terms, product.near, strips, strict=True)
-        ]
+        places = zip(product.terms, product.near, strict=True)
+        self._near = [DeviceRegion(device, each.top, each.left, near, False, passes.real) for each, near in places]
 
     def forget(self) -> None:
         """Free what products of another order do not need, and let blocks go."""
@@ -53,24 +49,18 @@ class DeviceProduct(DeviceOperator):
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
         """See `DeviceOperator`; entries are real."""
         given, wanted = (self._rows, self._columns) if transposed else (self._columns, self._rows)
-        parts, values = x.planes, [each.take(x) for each in given]
-        near = [each.places.empty(parts) for each in wanted]
-        started: set[int] = set()
-        for row, column, block in self._near:
-            source, target = (row, column) if transposed else (column, row)
-            block.multiply(values[source], parts, transposed, target in started, near[target])
-            started.add(target)
-        far, scale = near, 0.0
+        for near in self._near:
+            near.add(x, y, factor, transposed, False)
         if self._has_far:
+            parts = x.planes
             moments = self._passes.empty(parts)
-            for number, (line, value) in enumerate(zip(given, values, strict=True)):
-                line.enter(value, parts, number > 0, moments)
+            for number, line in enumerate(given):
+                line.enter(x, number > 0, moments)
             given[0].move_origin(moments, parts, given[0].values)
             expansions = self._passes.run(moments, parts, transposed)
             wanted[0].move_origin(expansions, parts, not wanted[0].values)
-            far, scale = [each.tested(expansions, parts) for each in wanted], self._scale
-        for line, one, other in zip(wanted, near, far, strict=True):
-            line.add(one, other, scale, parts, factor, y)
+            for line in wanted:
+                line.add(expansions, parts, self._scale * factor, y)
 
     def _transpose(self) -> "DeviceTransposed":
         return DeviceTransposed(self)

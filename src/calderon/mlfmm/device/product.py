@@ -131,7 +131,7 @@ class DeviceMedium(DeviceOperator):
     def __init__(self, device: Device, medium: Medium, dtype: np.dtype[Any]) -> None:
         super().__init__(dtype=dtype, shape=medium.shape)
         self.device, self.together = device, medium.together
-        self._near = [DeviceRegion(device, *each, each[:2] in medium.mirrored) for each in medium.near]
+        self._near = [DeviceRegion(device, *each, each[:2] in medium.mirrored, each[2].work) for each in medium.near]
         self._far = None if medium.far is None else FarOfMedium(device, medium, medium.far)
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:

@@ -112,9 +112,9 @@ KERNEL multiply_strips(GLOBAL const stored_type *numbers, GLOBAL const signed ch
 }
 
 /* y (planes, places) at runs (first place, how many) of at most TILE places: the sums that begin at the entries of the run,
-   from starts (runs + 1,) on; added to y if `adds`. */
+   from starts (runs + 1,) on. */
 KERNEL gather_strips(GLOBAL const int *runs, GLOBAL const int *starts, GLOBAL const int *entries,
-                     GLOBAL const real_type *sums, int all, int adds, GLOBAL real_type *y, int places)
+                     GLOBAL const real_type *sums, int all, GLOBAL real_type *y, int places)
 {
     LOCAL real_type shares[GROUP_SIZE];
     int t = LOCAL_ID(0), run = GROUP(0), plane = GROUP(1), lane = t % TILE, count = runs[2 * run + 1];
@@ -127,7 +127,6 @@ KERNEL gather_strips(GLOBAL const int *runs, GLOBAL const int *starts, GLOBAL co
     if (t < count) {
         for (int k = 1; k < GROUP_SIZE / TILE; k++)
             total += shares[k * TILE + t];
-        size_t place = (size_t)plane * places + runs[2 * run] + t;
-        y[place] = adds ? y[place] + total : total;
+        y[(size_t)plane * places + runs[2 * run] + t] = total;
     }
 }

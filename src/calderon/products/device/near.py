@@ -79,75 +79,61 @@ def _gathered(runs: Index, run: Index, begin: Index) -> tuple[Index, Index, Inde
     return runs[:, :2], starts, begin[order]
 
 
-class DeviceStrips:
-    """Blocks on a device, with sums in the type `work`; nbytes: of what was sent."""
+class DeviceRegion:
+    """Blocks of one region of a matrix on a device, with sums in the type `work`; top, left: its first row and column;
+    mirrored: whether their transposes are in the mirror image of the region."""
 
-    def __init__(self, device: Device, near: NearStore, strips: Strips, work: np.dtype[Any]) -> None:
-        self.device, self.real, self.half, self.sums, self.parts = device, work, near.half, strips.sums, near.parts
-        self.places = len(near.layout.rows.order), len(near.layout.columns.order)
+    def __init__(
+        self, device: Device, top: int, left: int, near: NearStore, mirrored: bool, work: "np.dtype[Any]"
+    ) -> None:
+        strips, places = Strips(near), zip((near.layout.rows, near.layout.columns), near.shape, strict=True)
+        self.device, self.real, self.parts, self.all = device, work, near.parts, strips.sums
+        # half a matrix has one side, which gathers what rows and columns receive
+        number, self.begins, self.mirrored = 1 if near.half else 2, (top, left), mirrored
+        self.sides = [DevicePlaces(device, each.order, count, work) for each, count in list(places)[:number]]
         powers, memory = POWERS.astype(work) if near.is_packed else np.zeros(0, work), near.memory
         there = memory.there if isinstance(memory, DeviceNumbers) and memory.device is device else None
         self._numbers = *(there or (device.array(each) for each in memory.here)), device.array(powers)
-        sides = [strips.rows] if near.half else [strips.rows, strips.columns]
-        tables = [strips.table, *(each for side in sides for each in side)]
-        self._table, *sent = (indices(device, each) for each in tables)
-        self._count, self._rows, self._columns = len(strips.table), sent[:3], sent[-3:]
-        self.nbytes = memory.nbytes + 4 * sum(each.size for each in tables)
+        self._table, *lists = (indices(device, each) for each in (strips.table, *strips.rows, *strips.columns))
+        self._lists = lists[:3], lists[3:]
         stored = work if near.is_packed else memory.kind
         self._defines = {"PACKED": near.is_packed, "PARTS": near.parts, "STORED_REAL": stored}
-        self._kernels(near.parts)
 
     def _kernels(self, together: int) -> Kernels:
         """The kernels for so many planes at a time."""
         return Kernels.of(self.device, "products/device/near.c", self.real, GROUP, PLANES=together, **self._defines)
 
-    def sums_of(self, x_columns: Any, x_rows: Any, planes: int) -> Any:
+    def _sums_of(self, x_columns: Any, x_rows: Any, planes: int) -> Any:
         """Sums that rows and columns of all strips receive: of B x_columns and of B^T x_rows, vectors (planes, places);
         None for one that is not wanted."""
         down, across = x_columns is not None, x_rows is not None
         x_columns, x_rows = x_columns if down else x_rows, x_rows if across else x_columns
-        sums, vectors = self.device.empty((planes, self.sums), self.real), planes // self.parts
+        sums, vectors = self.device.empty((planes, self.all), self.real), planes // self.parts
         together = self.parts * min(COLUMNS_PER_READ, 1 << (vectors - 1).bit_length())
-        threads = self._count * GROUP, -(-planes // together)
-        given = int(down), int(across), x_columns, self.places[1], x_rows, self.places[0], planes, sums, self.sums
+        threads = self._table.shape[0] * GROUP, -(-planes // together)
+        rows, columns = self.sides[0].count, self.sides[-1].count
+        given = int(down), int(across), x_columns, columns, x_rows, rows, planes, sums, self.all
         self._kernels(together).launch("multiply_strips", threads, *self._numbers, self._table, *given)
         return sums
 
-    def gather(self, sums: Any, planes: int, of_columns: bool, adds: bool, y: Any) -> None:
-        """y (planes, places) = what the places of rows or columns receive, or added to y."""
-        runs, starts, entries = self._columns if of_columns else self._rows
-        given = runs, starts, entries, sums, self.sums, int(adds), y, self.places[int(of_columns)]
+    def _gather(self, sums: Any, planes: int, of_columns: bool, y: Any) -> None:
+        """y (planes, places) = what the places of rows or columns receive."""
+        runs, starts, entries = self._lists[of_columns]
+        given = runs, starts, entries, sums, self.all, y, self.sides[of_columns].count
         self._kernels(self.parts).launch("gather_strips", (runs.shape[0] * GROUP, planes), *given)
-
-    def multiply(self, x: Any, planes: int, transposed: bool, adds: bool, y: Any) -> None:
-        """y = A x or A^T x, or added to y, for numbers (planes, places) of the two sides."""
-        down, across = self.half or not transposed, self.half or transposed
-        sums = self.sums_of(x if down else None, x if across else None, planes)
-        self.gather(sums, planes, transposed, adds, y)
-
-
-class DeviceRegion:
-    """Blocks of one region of a matrix on a device; top, left: its first row and column; mirrored: whether their
-    transposes are in the mirror image of the region."""
-
-    def __init__(self, device: Device, top: int, left: int, near: NearStore, mirrored: bool) -> None:
-        self.begins, self.mirrored = (top, left), mirrored
-        self.strips = DeviceStrips(device, near, Strips(near), near.work)
-        sides = zip((near.layout.rows, near.layout.columns), near.shape, strict=True)
-        self.sides = [DevicePlaces(device, each.order, count, near.work) for each, count in sides]
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool) -> None:
         """y += factor A x or A^T x, or with the conjugate of A, of vectors that begin where those of the whole matrix
         do; blocks are read once for both."""
-        used = self.mirrored or transposed, self.mirrored or not transposed
-        rows, columns = (side.take(x.after(begin), conjugated) if wanted else None
-                         for side, begin, wanted in zip(self.sides, self.begins, used, strict=True))  # fmt: skip
-        sums = self.strips.sums_of(columns, rows, x.planes)
+        used = (self.mirrored or transposed, self.mirrored or not transposed) if len(self.sides) > 1 else (True,)
+        given = [side.take(x.after(begin), conjugated) if wanted else None
+                 for side, begin, wanted in zip(self.sides, self.begins, used, strict=False)]  # fmt: skip
+        sums = self._sums_of(given[-1], given[0], x.planes)
         for n, wanted in enumerate(used[::-1]):
             if wanted:
                 found = self.sides[n].empty(x.planes)
-                self.strips.gather(sums, x.planes, n == 1, False, found)
-                self.sides[n].add(found, found, 0.0, x.planes, factor, y.after(self.begins[n]), conjugated)
+                self._gather(sums, x.planes, n == 1, found)
+                self.sides[n].add(found, x.planes, factor, y.after(self.begins[n]), conjugated)
 
 
 def require_room(device: Device, nbytes: int, stores: Iterable[NearStore], real: Any, what: str, fields: str) -> None:

@@ -45,11 +45,11 @@ KERNEL take_places(GLOBAL const vector_type *x, int first, int pitch, vector_typ
     out[(size_t)plane * places + j] = (real_type)(part ? sign * value : value);
 }
 
-/* y += (factor + i factor_i) (near + scale far), for y from its element `first` on: the sum over the places (starts (unknowns +
-   1,), order) of each unknown; sign: of imaginary parts. A thread takes an unknown, the second number of a group a vector. */
-KERNEL add_places(GLOBAL const int *starts, GLOBAL const int *order, int unknowns, GLOBAL const real_type *near_sums,
-                  GLOBAL const real_type *far_sums, real_type scale, real_type factor, real_type factor_i, real_type sign,
-                  int planes, int places, GLOBAL vector_type *y, int first, int pitch)
+/* y += (factor + i factor_i) sums, for y from its element `first` on: the sum over the places (starts (unknowns + 1,), order)
+   of each unknown; sign: of imaginary parts. A thread takes an unknown, the second number of a group a vector. */
+KERNEL add_places(GLOBAL const int *starts, GLOBAL const int *order, int unknowns, GLOBAL const real_type *sums,
+                  real_type factor, real_type factor_i, real_type sign, int planes, int places, GLOBAL vector_type *y,
+                  int first, int pitch)
 {
     int u = THREAD(0), vector = GROUP(1), parts = planes > 1 ? 2 : 1;
     if (u >= unknowns)
@@ -57,8 +57,8 @@ KERNEL add_places(GLOBAL const int *starts, GLOBAL const int *order, int unknown
     real_type re = R(0.0), im = R(0.0);
     for (int n = starts[u]; n < starts[u + 1]; n++) {
         size_t j = (size_t)parts * vector * places + order[n], k = j + (parts - 1) * (size_t)places;
-        re += near_sums[j] + scale * far_sums[j];
-        im += near_sums[k] + scale * far_sums[k];
+        re += sums[j];
+        im += sums[k];
     }
     im = parts == 2 ? sign * im : R(0.0);
     GLOBAL vector_type *own = y + 2 * ((size_t)vector * pitch + first + u);

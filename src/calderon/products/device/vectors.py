@@ -54,12 +54,10 @@ class DevicePlaces:
         self._kernels.launch("take_places", (self.count, x.planes), *given)
         return out
 
-    def add(
-        self, near: Any, far: Any, scale: float, planes: int, factor: complex, y: Vectors, conjugated: bool = False
-    ) -> None:
-        """y += factor (near + scale far), or the conjugate of this sum: sums over the places of each unknown."""
-        numbers = scale, np.real(factor), np.imag(factor), -1.0 if conjugated else 1.0
-        given = *self._of_unknown, self.dimension, near, far, *map(self.real.type, numbers), planes, self.count
+    def add(self, sums: Any, planes: int, factor: complex, y: Vectors, conjugated: bool = False) -> None:
+        """y += factor times sums over the places of each unknown, or times the conjugate of these."""
+        numbers = np.real(factor), np.imag(factor), -1.0 if conjugated else 1.0
+        given = *self._of_unknown, self.dimension, sums, *map(self.real.type, numbers), planes, self.count
         self._kernels.launch("add_places", (self.dimension, y.columns), *given, y.array, y.first, y.pitch)
 
 
