@@ -24,8 +24,8 @@ def most_bytes(device: Device) -> int:
 def source_of(name: str, numbers: np.dtype[Any], wide: np.dtype[Any], defines: Defines = ()) -> Source:
     """The variant of a file of this folder for numbers of that type, and sums of such reals; defines: those of the rows
     of the matrix, COMPLEX among them, if it reads any."""
-    given = f"hmatrix/device/{name}.c", np.empty(0, numbers).real.dtype, GROUP, defines
-    return Source.of(*given, **({} if defines else {"COMPLEX": numbers.kind == "c"}), WIDE_REAL=wide)
+    own = defines or (("COMPLEX", int(numbers.kind == "c")),)
+    return Source.of(f"hmatrix/device/{name}.c", np.empty(0, numbers).real.dtype, GROUP, own, WIDE_REAL=wide)
 
 
 class Batch(NamedTuple):

@@ -118,9 +118,10 @@ class DevicePasses:
         rest = self._parents[n], level.octant, level.shifts, first, mid
         threads = (last - first) * _chunks(rows, inner) * GROUP
         self._kernels.launch("theta_pass", (threads, count), *given, *rest)
-        given = phi, rows, inner, rows, wide, mid, first, count, int(up), wanted.children, level.octant
-        rest = level.shifts, low, int(adds), patterns[1], other, to
-        self._kernels.launch("phi_pass", ((high - low) * _chunks(rows, rows) * GROUP, count), *given, *rest)
+        threads = (high - low) * _chunks(rows, rows) * GROUP
+        children = int(up), wanted.children, level.octant, level.shifts, low, int(adds)
+        self._kernels.launch("phi_pass", (threads, count), phi, rows, inner, rows, wide, mid, first, count, *children,
+                             patterns[1], other, to)  # fmt: skip
 
     def _pieces(self, boxes: tuple[int, int], numbers: int, columns: int) -> list[tuple[int, int]]:
         """Runs (low, high) of the boxes boxes[0] up to, without, boxes[1], so that `numbers` intermediate numbers of
