@@ -15,10 +15,11 @@ from calderon.case.mesh import surface_mesh
 from calderon.case.near_field import near_places
 from calderon.data import Places, rectangle_places
 from calderon.exact import unit_directions
-from calderon.formulations import AcousticProblem, AcousticSheet
+from calderon.formulations import AcousticProblem, AcousticSheet, FourPole
 from calderon.formulations.acoustic.results.acoustic_solution import AcousticSolution
+from calderon.formulations.acoustic.room_modes import RoomMode
 from calderon.formulations.checks import sources_on_side
-from calderon.formulations.impulse_response import impulse_response
+from calderon.formulations.impulse_response import ImpulseResponse, impulse_response
 from calderon.formulations.scenes import level_values, pattern_rows
 from calderon.formulations.sweep import values_of
 from calderon.formulations.swept_values import Measured
@@ -86,7 +87,12 @@ def computed(file: CaseFile[SoundCase], problem: Any, stages: Stages) -> SoundRe
     """All requested results of a case."""
     case, acoustics = file.case, file.case.acoustics
     frequencies = np.sort(np.array(case.frequencies))
-    steps, solved, error, response, without = list[Step](), frequencies, None, None, None
+    steps, solved = list[Step](), frequencies
+    error: float | None = None
+    response: ImpulseResponse | None = None
+    without: NDArray[np.complex128] | None = None
+    poles: tuple[FourPole, ...] = ()
+    found: tuple[RoomMode, ...] = ()
     pressures, powers = np.empty((len(frequencies), 0), np.complex128), np.empty(0)
     if case.sounds:
         steps, pressures, powers, error = _swept(file, problem, frequencies, stages)
@@ -96,7 +102,6 @@ def computed(file: CaseFile[SoundCase], problem: Any, stages: Stages) -> SoundRe
             response = impulse_response(frequencies, pressures, case.output.impulse.rate, "pressure", "Pa")
     if acoustics.side == "both":
         without = without_sheet(case, problem, frequencies)
-    poles, found = (), ()
     if case.output.four_pole is not None:
         with stages.stage("four-poles"):
             options = _options(case, exact=acoustics.interpolate is not None)

@@ -62,7 +62,12 @@ def four_poles(
             return tuple(found), frequencies
         duct = Duct(problems(float(frequencies.max())), ports)
         some, speed = list[FourPole](), duct.problem.fluid.speed_of_sound
-        measured = Measured(None, lambda pole: (some.append(pole), pole.matrix)[1], "four-pole", "")
+
+        def matrix_of(pole: FourPole) -> NDArray[np.complex128]:
+            some.append(pole)
+            return pole.matrix
+
+        measured = Measured(None, matrix_of, "four-pole", "")
         swept = values_of(duct, frequencies, None, speed, measured, few, **options)
         order = np.argsort(swept.frequencies)
         pairs = zip(swept.values[order], frequencies.tolist(), strict=True)
