@@ -96,7 +96,7 @@ def driven(project: Project, frequency: float) -> Driven:
         fluid=fluid,
         side=project.side,  # type: ignore[arg-type]
         conditions=conditions,
-        mirrors=project.mirrors or None,
+        mirrors=project.mirrors or None,  # type: ignore[arg-type]
     )
     waves = list[Wave]()
     for source in project.sources:
