@@ -159,8 +159,8 @@ class InhomogeneousScattering(ScatteringProblem):
 
     def _build_system(self) -> EliminatedSystem:
         green, space, slopes, eta = self.green, self.function_space, self.elements.slopes, self.eta
-        value = 0.5 * identity(space, slopes) - double_layer(green, space, slopes)
-        slope = single_layer(green, slopes)
+        value: Any = 0.5 * identity(space, slopes) - double_layer(green, space, slopes)
+        slope: Any = single_layer(green, slopes)
         if self.formulation == "symmetric":
             text = (
                 "symmetric coupling (A + T' D T) u - T' (M/2 - K') lambda = T' du_inc/dn, -(I/2 - K) T u - V lambda = "

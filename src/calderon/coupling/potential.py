@@ -82,12 +82,12 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
         _ = self._constant, self.system
 
     @property
-    def mesh(self) -> TriangleMesh:  # type: ignore[override]
+    def mesh(self) -> TriangleMesh:
         """The boundary of the volume."""
         return self.elements.volume.surface()
 
     @property
-    def function_space(self) -> Space:  # type: ignore[override]
+    def function_space(self) -> Space:
         """The functions on the boundary."""
         return self.elements.space
 
@@ -168,8 +168,10 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
             found = loads @ data.potential(loads.points) + self.eta * (loads @ derivative)
         load = self._load(data)
         if load.any():
-            value = self.elements.trace @ self.elimination.factors.solve(load[:, None])[:, 0]
-            found = found - self.system.assembled @ np.concatenate([value, -self.elimination.robin @ value])
+            elimination = self.elimination
+            value = elimination.trace @ elimination.factors.solve(load)
+            slope = elimination.slope(np.zeros(slopes.dimension), value)
+            found = found - self.system.assembled @ np.concatenate([value, slope])
         return np.asarray(found)
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> VolumePotentialSolution:
