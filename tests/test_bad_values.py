@@ -30,7 +30,7 @@ WITHOUT = {
 CALLED_BY_EQUATIONS = {
     "BodyLoad", "DeltaGap", "EdgePort", "Elastostatic", "Fixed", "Force", "Gravity", "Helmholtz", "Laplace", "LinePort",
     "ModifiedHelmholtz", "Moment", "Prescribed", "Pressure", "ProbePort", "Quadrature", "RemoteStress", "RigidMotion",
-    "Roller", "Spin", "SteadyTemperature", "Support", "TemperatureChange", "Traction",
+    "Roller", "Spin", "SteadyTemperature", "Structure", "Support", "TemperatureChange", "Traction",
 }  # fmt: skip
 """Classes whose methods equations call, with points, spaces and materials that they have checked."""
 WITHOUT_METHODS = {

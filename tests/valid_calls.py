@@ -53,6 +53,10 @@ def constructors() -> Iterator[Call]:
         "DielectricScattering": {"mesh": mesh, "wavenumber": 1.0, "permittivity": 2.0, "permeability": 1.0},
         "EdgePort": {"line": [[0, 0], [1, 0]]},
         "ElasticMaterial": {**STEEL, "density": 7800.0, "expansion": 1e-5, "yield_strength": 1e8, "loss_factor": 0.0},
+        "ElasticScattering": {
+            "volume": tetrahedra(), "wavenumber": 1.0, "material": cal.ElasticMaterial(**STEEL, density=7800.0),
+            "fluid": cal.Fluid(1000.0, 1500.0), "loads": None, "point_forces": (),
+        },
         "ElasticSolid": {"mesh": mesh, "material": cal.ElasticMaterial(**STEEL), "loads": None, "space": "P1"},
         "ElasticSupport": {"modulus": 1e9},
         "Elastostatic": STEEL,
@@ -129,6 +133,10 @@ def constructors() -> Iterator[Call]:
             "outside": cal.Region(), "space": "P1",
         },
         "SteadyTemperature": {"temperatures": {1: 300.0}, "heat": None, "conductivity": 40.0, "reference": 293.0},
+        "Structure": {
+            "stiffness": np.eye(2), "mass": np.eye(2), "normal": np.ones((cal.DP1(mesh).dimension, 2)),
+            "space": cal.DP1(mesh),
+        },
         "SurfaceImpedance": {"z": 1.0},
         "SymmetryPlane": {"direction": Z},
         "TemperatureChange": {"change": 10.0},

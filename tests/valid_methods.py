@@ -165,6 +165,12 @@ def sound_and_potentials() -> Iterator[tuple[Any, Methods]]:
         "monostatic_target_strength": {**ANGLES, **options, "info": False, "sweep_file": None},
         "solve_all": {"data": [wave], **options}, "sweep": {"frequencies": [50.0], "wave": wave, **options},
     }  # fmt: skip
+    steel = cal.ElasticMaterial.from_wave_speeds(7700.0, 5950.0, 3240.0)
+    elastic = cal.ElasticScattering(tetrahedra(), 1.0, material=steel, fluid=cal.Fluid.water())
+    yield elastic, {
+        "at": {"wavenumber": 1.1}, "sweep": {"frequencies": [50.0], "wave": wave, **options},
+        "monostatic_target_strength": {**ANGLES, **options},
+    }  # fmt: skip
     yield cal.FluidTransmission(mesh, 1.0, 1.2, 2.0), {"at": {"wavenumber": 1.1}}
     yield static, {
         "solve": {"data": 1.0, **options}, "solve_all": {"data": [1.0]},

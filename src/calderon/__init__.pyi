@@ -12,8 +12,10 @@ from . import (
 )
 from .backends import available_backends as available_backends
 from .coupling import (
+    ElasticScattering as ElasticScattering,
     InhomogeneousPotential as InhomogeneousPotential,
     InhomogeneousScattering as InhomogeneousScattering,
+    Structure as Structure,
 )
 from .dg import MaxwellDG as MaxwellDG
 from .files import DamagedFile as DamagedFile

@@ -1,9 +1,21 @@
 """Coupling with finite elements, `cal.coupling`: boundaries of volumes, traces and matrices by scikit-fem, problems."""
 
+from calderon.coupling.elastic_scattering import ElasticScattering
 from calderon.coupling.inhomogeneous import InhomogeneousScattering
 from calderon.coupling.matrices import matrices
 from calderon.coupling.potential import InhomogeneousPotential
+from calderon.coupling.structures import Structure, normal_displacement
 from calderon.coupling.traces import trace
 from calderon.coupling.volumes import boundary, skfem_mesh
 
-__all__ = ["InhomogeneousPotential", "InhomogeneousScattering", "boundary", "matrices", "skfem_mesh", "trace"]
+__all__ = [
+    "ElasticScattering",
+    "InhomogeneousPotential",
+    "InhomogeneousScattering",
+    "Structure",
+    "boundary",
+    "matrices",
+    "normal_displacement",
+    "skfem_mesh",
+    "trace",
+]

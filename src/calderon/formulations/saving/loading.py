@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from calderon.formulations.acoustic.results.acoustic_solution import AcousticSolution
+from calderon.formulations.acoustic.results.elastic_scattering_solution import ElasticScatteringSolution
 from calderon.formulations.acoustic.results.volume_solution import VolumeScatteringSolution
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
 from calderon.formulations.acoustic.sheets.sheet_solution import SheetSolution
@@ -51,8 +52,9 @@ def _elastic_solution(values: dict[str, Any]) -> ElasticSolution:
 
 
 RESTORED = (
-    AcousticSolution, AntennaSolution, CellSolution, DielectricSolution, PECSolution, PlanarEcho, PlanarSolution,
-    PotentialSolution, ScatteringSolution, SheetSolution, StaticSolution, VolumePotentialSolution,
+    AcousticSolution, AntennaSolution, CellSolution, DielectricSolution, ElasticScatteringSolution, PECSolution,
+    PlanarEcho, PlanarSolution, PotentialSolution, ScatteringSolution, SheetSolution, StaticSolution,
+    VolumePotentialSolution,
     VolumeScatteringSolution,
 )  # fmt: skip
 SOLUTIONS: dict[str, Restorer] = {each.__name__: Restorer(each.saved_classes, each._restored) for each in RESTORED} | {

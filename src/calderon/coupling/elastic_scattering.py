@@ -1,0 +1,317 @@
+"""Elastic bodies and structures in a fluid, by finite elements inside and boundary elements outside."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.coupling.elastic_volumes import ElasticVolume
+from calderon.coupling.elimination import EliminatedSystem
+from calderon.coupling.response import Response
+from calderon.coupling.structures import Structure
+from calderon.exact.angular import unit_directions
+from calderon.formulations.acoustic.fluid import Fluid, wave_constants
+from calderon.formulations.acoustic.results.elastic_scattering_solution import ElasticScatteringSolution
+from calderon.formulations.acoustic.scattering import ROOT_ERROR, hard_on_a_plane, usual_coupling
+from calderon.formulations.checks import (
+    closed_surface,
+    elements_per_wavelength,
+    incident_wave,
+    resolution,
+    sources_on_side,
+    warn_coarse,
+)
+from calderon.formulations.elastic.material import ElasticMaterial
+from calderon.formulations.monostatic import monostatic_sweep
+from calderon.formulations.options import SolveChoices, SolveOptions, named_options
+from calderon.formulations.preconditioners import Preconditioner
+from calderon.formulations.problem import Problem
+from calderon.formulations.solution_info import SolutionInfo
+from calderon.formulations.sweep import Sweep, sweep_of
+from calderon.greens import Helmholtz
+from calderon.mesh import TriangleMesh
+from calderon.mesh.errors import warn_of_accuracy
+from calderon.onsurface import osrc_dtn
+from calderon.operators import (
+    BoundaryOperator,
+    adjoint_double_layer,
+    blocks,
+    double_layer,
+    hypersingular,
+    identity,
+    single_layer,
+)
+from calderon.potentials import double_layer_potential, single_layer_potential
+from calderon.spaces import Function, Loads, Space
+from calderon.validation import instance, unmasked
+from calderon.waves import PlaneWave, Wave
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticScattering(Problem[ElasticScatteringSolution]):
+    """Time-harmonic sound, exp(-i omega t), around an elastic body that waves hit or forces drive.
+
+    With displacements u, A = S - omega^2 M by quadratic tetrahedra, and N = <q, n . u> on the wet surface,
+
+        A u + N' p = F,
+        (I/2 - K + eta D) p + rho omega^2 (V + eta (I/2 + K')) n . u = p_inc + eta dp_inc/dn,    eta = i / Re k,
+
+    p in P2, n . u in DP2, tested with P2: the equation of Burton and Miller, which has one solution at each frequency.
+    u is eliminated by sparse factors of A, which a resonance of the body in vacuo does not have: an AccuracyWarning
+    says what is done there.
+
+    volume: a `TetrahedralMesh` in m, a `MeshTet` of scikit-fem, (points, tetrahedra), or a `Structure`, which has
+    matrices of its own. wavenumber: k of the fluid in 1/m, omega = c Re k; or frequency= in Hz. material:
+    `ElasticMaterial` with a density, or {tag or its name: material}; None for a `Structure`. fluid: around the body;
+    holes inside of it are empty. loads: {tag: cal.elastic.Force(...)} of the boundary, or an array (n,) of forces on
+    the unknowns of a `Structure`. point_forces: [(point (3,), force (3,) in N), ...] inside or on the body, complex for
+    a phase. Data: an incident wave, or None, then the forces act alone.
+
+    P. M. Morse and K. U. Ingard, Theoretical Acoustics (1968), chapter 10; A. J. Burton and
+    G. F. Miller, Proc. R. Soc. Lond. A 323 (1971) 201.
+
+        ball = cal.ElasticScattering(volume, 3.0, material=steel, fluid=water).solve(wave)
+        ball.target_strength(theta, 0.0), ball.normal_displacement
+    """
+
+    volume: Any
+    wavenumber: complex = None  # type: ignore[assignment]
+    material: ElasticMaterial | Mapping[Any, ElasticMaterial] | None = field(default=None, kw_only=True)
+    fluid: Fluid = field(default=None, kw_only=True)  # type: ignore[assignment]
+    frequency: float = field(default=None, kw_only=True)  # type: ignore[assignment]
+    loads: Any = field(default=None, kw_only=True)
+    point_forces: Sequence[Any] = field(default=(), kw_only=True)
+
+    title: ClassVar[str] = "sound around an elastic structure"
+    pair_bytes: ClassVar[int] = 6 * 16  # entries for p and for n . u, which has three times as many functions; factors
+
+    def __post_init__(self) -> None:
+        instance(self.fluid, Fluid, "a structure needs the fluid around it, fluid=cal.Fluid.water()")
+        k, frequency = wave_constants(self.wavenumber, self.frequency, self.fluid)
+        object.__setattr__(self, "wavenumber", k)
+        object.__setattr__(self, "frequency", frequency)
+        if isinstance(self.volume, Structure):
+            if self.material is not None or self.point_forces not in ((), []):
+                raise ValueError(
+                    "a Structure has matrices of its own: leave material= and point_forces= out, and give loads= as an "
+                    "array of the forces on its unknowns"
+                )
+        else:
+            self.__dict__["body"] = body = ElasticVolume.of(self.volume, self.material)
+            object.__setattr__(self, "volume", body.volume)
+            body.warn_of_thin_walls()
+        closed_surface(self.mesh, "ElasticScattering")
+        warn_coarse(self.mesh, k)
+        _ = self.forces
+
+    @cached_property
+    def body(self) -> ElasticVolume | None:
+        """The body of tetrahedra; None for a `Structure`."""
+        return None if isinstance(self.volume, Structure) else ElasticVolume.of(self.volume, self.material)
+
+    @cached_property
+    def structure(self) -> Structure:
+        """The matrices of the structure."""
+        return self.volume if self.body is None else self.body.structure
+
+    @property
+    def mesh(self) -> TriangleMesh:
+        """The wet surface."""
+        return self.structure.surface if self.body is None else self.body.wet
+
+    @property
+    def function_space(self) -> Space:
+        """The space of pressures."""
+        return self.structure.pressures
+
+    @cached_property
+    def forces(self) -> NDArray[Any] | None:
+        """The forces (n,) on the unknowns of the structure; None without any."""
+        if self.body is not None:
+            return self.body.forces(self.loads, self.point_forces)
+        if self.loads is None:
+            return None
+        given = unmasked(self.loads, "loads")
+        if given.shape != (self.structure.unknowns,) or given.dtype.kind not in "fiuc" or not np.isfinite(given).all():
+            raise ValueError(
+                f"loads of a Structure are {self.structure.unknowns} finite numbers, the forces on its unknowns, got "
+                f"{given.dtype} of the shape {given.shape}"
+            )
+        return given
+
+    @property
+    def eta(self) -> complex:
+        """The coupling of the equation, i / Re k in m."""
+        return usual_coupling(self.wavenumber)
+
+    @property
+    def omega(self) -> float:
+        """The angular frequency in 1/s."""
+        return self.fluid.angular_frequency(self.wavenumber)
+
+    @property
+    def green(self) -> Helmholtz:
+        """The Green's function of the fluid."""
+        return Helmholtz(self.wavenumber)
+
+    def at(self, wavenumber: complex) -> Self:
+        """This problem at another wavenumber, with the same matrices of the structure."""
+        found = replace(self, wavenumber=wavenumber, frequency=None)  # type: ignore[arg-type]
+        for name in ("body", "structure", "forces"):
+            found.__dict__[name] = getattr(self, name)
+        return found
+
+    @named_options
+    def sweep(self, frequencies: Iterable[float], wave: Wave | None = None, **options: Unpack[SolveChoices]) -> Sweep:
+        """The problem at frequencies in Hz: a sequence of solutions with data by frequency. wave: it gets the
+        wavenumbers; None for forces alone. Options as in `solve`."""
+        return sweep_of(self, frequencies, wave, self.fluid.speed_of_sound, **options)
+
+    @named_options
+    def monostatic_target_strength(
+        self, theta: ArrayLike, phi: ArrayLike | None = None, **options: Unpack[SolveChoices]
+    ) -> NDArray[np.float64]:
+        """Target strength (...) in dB re 1 m, seen by a sonar in the given directions from the body, angles or vectors
+        as for `exact.unit_directions`, without the forces. Options as in `solve`."""
+        toward = unit_directions(theta, phi)
+        d = toward.reshape(-1, 3)
+        if np.imag(self.wavenumber) != 0:
+            raise ValueError("a target strength needs a fluid without loss (a real wavenumber)")
+        chosen = self._sweep_options(options)
+        amplitudes, _ = monostatic_sweep(self.system, len(d), lambda part: self._echoes(d[part]), chosen, (d,), None)
+        with np.errstate(divide="ignore"):
+            return 20 * np.log10(np.abs(amplitudes)).reshape(toward.shape[:-1])
+
+    def _echoes(self, directions: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Right-hand sides b and receivers l (n, m), F = l . x backward: the densities are tested with the plane wave
+        from the observer, which is the incident wave."""
+        waves = [PlaneWave(-d, self.wavenumber) for d in directions]
+        sides = np.stack([self._tested(wave) for wave in waves], axis=1)
+        loads, slopes = self._loads, self.structure.space.loads()
+        pressures = [loads @ wave.normal_derivative(loads.points, loads.normals) for wave in waves]
+        passed = np.stack([slopes @ wave(slopes.points) for wave in waves], axis=1)
+        far = np.stack(pressures, axis=1) - self.response.transposed(passed)
+        return sides, far / (4 * np.pi)
+
+    @cached_property
+    def system(self) -> EliminatedSystem:
+        """The discrete equation, with the available matrix and factors."""
+        return self._build_system()
+
+    def _build_system(self) -> EliminatedSystem:
+        text = (
+            f"Burton-Miller (I/2 - K + eta D) p + rho omega^2 (V + eta (I/2 + K')) n.u = p_inc + eta dp_inc/dn, "
+            f"eta = {self.eta:.4g} m, u = (S - omega^2 M)^-1 (F - N' p)"
+        )
+        self._warn_of_modes()
+        eliminated: Any = self.response
+        return EliminatedSystem(text, self._operator(), (self.function_space,), elimination=eliminated)
+
+    @cached_property
+    def response(self) -> Response:
+        """n . u of pressures at this frequency."""
+        return Response(self.structure, self.omega, self.fluid.density * self.omega**2)
+
+    def _warn_of_modes(self) -> None:
+        if self.structure.is_modal and self.structure.rest is None and self.fluid.is_liquid:
+            warn_of_accuracy(
+                "a liquid moves a structure also in the modes that are left out, by which far fields of steel in water "
+                "are wrong by several percent: give from_modes(..., rest=) the static rest (residual vectors), "
+                "whole.static_rest(shift)"
+            )
+
+    def _operator(self) -> BoundaryOperator:
+        """[A, B] of p and of dp/dn."""
+        space, slopes, green, eta = self.function_space, self.structure.space, self.green, self.eta
+        pressed = 0.5 * identity(space) - double_layer(green, space) + eta * hypersingular(green, space)
+        moved = single_layer(green, slopes, space) + eta * adjoint_double_layer(green, slopes, space)
+        return blocks([[pressed, moved + (0.5 * eta) * identity(slopes, space)]])
+
+    @property
+    def preconditioners(self) -> tuple[str, ...]:
+        """ "osrc", that of a rigid body, or "mass"."""
+        return ("osrc", "mass")
+
+    @property
+    def usual_solver(self) -> str:  # type: ignore[override]
+        """LU factors, as "auto" stores the entries of small problems alone."""
+        return "lu"
+
+    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
+        if not options.preconditioned_by("osrc"):
+            return super()._preconditioned(options)
+        precision = "single" if options.precision == "single" else "double"
+        if precision not in self._inverses:
+            self._inverses[precision] = Preconditioner("osrc", self.unknowns, lambda: self._osrc(precision))
+        return replace(options, preconditioner=self._inverses[precision])
+
+    @cached_property
+    def _inverses(self) -> dict[str, LinearOperator]:
+        """The preconditioners "osrc" by their precision."""
+        return {}
+
+    def _osrc(self, precision: str) -> LinearOperator:
+        dtn = osrc_dtn(self.function_space, self.wavenumber, error=ROOT_ERROR, precision=precision)
+        return hard_on_a_plane(dtn, self.eta).inverse().tested
+
+    def _checked(self, data: Any) -> Any:
+        if data is None:
+            if self.forces is None:
+                raise ValueError("nothing sounds: give solve(wave), or loads= or point_forces= of the problem")
+            return None
+        wave = incident_wave(data, self.wavenumber, type(self).__name__)
+        sources_on_side(wave, self.mesh)
+        return wave
+
+    @cached_property
+    def _loads(self) -> Loads:
+        return self.function_space.loads()
+
+    def _tested(self, wave: Wave) -> NDArray[Any]:
+        """Integrals of p_inc + eta dp_inc/dn."""
+        loads = self._loads
+        slopes = wave.normal_derivative(loads.points, loads.normals)
+        return np.asarray(loads @ wave(loads.points) + self.eta * (loads @ slopes))
+
+    def _prepare(self, options: SolveOptions) -> float:
+        return 0.0 if self.forces is None else self.system.assemble(options)
+
+    def _right_hand_side(self, data: Any) -> NDArray[Any]:
+        found = np.zeros(self.unknowns, np.complex128) if data is None else self._tested(data)
+        if self.forces is not None:
+            slopes = self.response.of_forces(self.forces)
+            found = found - self.system.assembled @ np.concatenate([np.zeros(self.unknowns), slopes])
+        return found
+
+    def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ElasticScatteringSolution:
+        structure, response, forces = self.structure, self.response, self.forces
+        slopes = response.slopes(coefficients[:, None])[:, 0]
+        moved = response.displacements(coefficients, forces)
+        if forces is not None:
+            slopes = slopes + response.of_forces(forces)
+        pressure = Function(structure.pressures, coefficients, "pressure", "Pa")
+        slope = Function(structure.space, slopes, "slope of the pressure", "Pa/m")
+        layers = double_layer_potential(self.green, pressure), single_layer_potential(self.green, -1 * slope)
+        given = 0.0 if forces is None else 0.5 * self.omega * float(np.vdot(forces, moved).imag)
+        lost = 0.0
+        if np.iscomplexobj(structure.stiffness):
+            lost = -0.5 * self.omega * float(np.vdot(moved, structure.stiffness @ moved).imag)
+        return ElasticScatteringSolution(
+            data, self.wavenumber, info, pressure, layers, derivative=slope, frequency=self.frequency,
+            fluid=self.fluid, input_power=given, lost_power=lost, **self._moved(moved.astype(np.complex128)),
+        )  # fmt: skip
+
+    def _moved(self, coefficients: NDArray[np.complex128]) -> dict[str, Any]:
+        """Displacements as fields of the solution."""
+        if self.body is None:
+            return {"coefficients": coefficients}
+        return {"displacements": self.body.functions(coefficients)}
+
+    @property
+    def _details(self) -> tuple[str, ...]:
+        text = f"{self.structure.unknowns} displacements"
+        return (text, resolution(self.mesh, self.wavenumber, elements_per_wavelength(self.mesh, self.wavenumber)))
