@@ -12,16 +12,6 @@ pytest.importorskip("skfem")
 pytest.importorskip("gmsh")
 
 
-class Uniform:
-    """A field of 1 V/m along z."""
-
-    def potential(self, x):
-        return -x[:, 2]
-
-    def gradient(self, x):
-        return np.broadcast_to([0.0, 0.0, -1.0], x.shape)
-
-
 @cache
 def ball(h=0.5):
     return cal.mesh.ball(1.0, h)
@@ -35,7 +25,7 @@ def problem(space="P1"):
 @pytest.mark.parametrize("space, bound", [("P1", 0.03), ("P2", 0.03)])
 def test_a_ball_in_a_uniform_field(space, bound):
     """u = -3 z / (eps + 2) inside, -z + z (eps - 1) / (eps + 2) / r^3 outside: 1.8 and 2.4 % on flat triangles."""
-    solution = problem(space).solve(Uniform(), method="dense")
+    solution = problem(space).solve(cal.UniformField([0, 0, 1.0]), method="dense")
     nodes = solution.interior.nodes
     assert np.abs(solution.interior.coefficients + 0.5 * nodes[:, 2]).max() < 0.5 * bound
     x = np.array([[0, 0, 2.0], [0.5, 1.5, -0.7]])
@@ -82,8 +72,8 @@ def test_two_materials_by_name_and_compressed_methods():
     tags = (np.linalg.norm(mesh.centroids, axis=1) < 0.6).astype(int)
     layers = cal.TetrahedralMesh(mesh.vertices, mesh.tetrahedra, tags, {"coat": 0, "core": 1})
     problem = InhomogeneousPotential(layers, {"coat": 2.0, "core": 5.0}, space="P1")
-    dense = problem.solve(Uniform(), method="dense", rtol=1e-8)
-    compressed = problem.solve(Uniform(), method="hmatrix", rtol=1e-6)
+    dense = problem.solve(cal.UniformField([0, 0, 1.0]), method="dense", rtol=1e-8)
+    compressed = problem.solve(cal.UniformField([0, 0, 1.0]), method="hmatrix", rtol=1e-6)
     assert np.abs(compressed.interior.coefficients - dense.interior.coefficients).max() < 1e-5
     single = InhomogeneousPotential(mesh, lambda x: np.eye(3) * np.full((len(x), 1, 1), 4.0), space="P1")
     expected = problem_matrix(4.0)
@@ -125,5 +115,7 @@ def test_what_excites_nothing_is_refused():
         problem().solve(None)
     with pytest.raises(ValueError, match="give permeability="):
         problem().solve(cal.CurrentPath([[3, 0, 0], [0, 3, 0], [-3, 0, 0]], 1.0))
+    with pytest.raises(TypeError, match="not provided"):
+        problem().solve(cal.PointCharge([0, 0, 2.0], 1e-9))
     with pytest.raises(TypeError, match="UniformField"):
         problem().solve(3.0)

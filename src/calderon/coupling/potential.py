@@ -23,7 +23,7 @@ from calderon.operators import adjoint_double_layer, blocks, double_layer, hyper
 from calderon.potentials import double_layer_potential, single_layer_potential
 from calderon.spaces import Function, Space
 from calderon.validation import one_of
-from calderon.waves.current_path import CurrentPath
+from calderon.waves import CurrentPath, PointCharge, StaticDipole
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -138,6 +138,10 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
         if isinstance(data, CurrentPath):
             if self.kind == "electric":
                 raise ValueError("a CurrentPath makes a magnetic field: give permeability=")
+        elif isinstance(data, PointCharge | StaticDipole):
+            raise TypeError(
+                f"a {type(data).__name__} next to a body of varying material is not provided: see StaticProblem"
+            )
         elif data is not None and not (hasattr(data, "potential") and hasattr(data, "gradient")):
             raise TypeError(f"a static potential is excited by a UniformField or a CurrentPath, got {data!r}")
         return data

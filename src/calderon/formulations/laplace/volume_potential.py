@@ -17,7 +17,7 @@ from calderon.spaces import Function
 from calderon.spaces.volume_function import VolumeFunction
 from calderon.validation import of_any_shape, one_of, one_or_more_points
 from calderon.view import Described, Scene, Viewable
-from calderon.waves.current_path import CurrentPath
+from calderon.waves import CurrentPath, UniformField
 
 UNITS = {"electric": ("V", "V/m"), "magnetic": ("A", "A/m")}
 
@@ -39,7 +39,7 @@ class VolumePotentialSolution(SampledField, SavedSolution, Viewable, Described):
     layers: tuple[Potential, ...]
     interior: VolumeFunction
 
-    saved_classes: ClassVar[Sequence[type]] = (Laplace, Potential, CurrentPath, VolumeFunction)
+    saved_classes: ClassVar[Sequence[type]] = (Laplace, Potential, CurrentPath, UniformField, VolumeFunction)
 
     @of_any_shape
     def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
