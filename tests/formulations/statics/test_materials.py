@@ -170,3 +170,26 @@ def test_the_force_on_a_charge_near_a_ball():
     assert np.abs(found.force_on_sources()[0] / pull - [0, 0, -1]).max() < 3e-3
     energy = -series / 2 * np.sum(n / (n * (e + 1) + 1.0) / d ** (2.0 * n + 2))
     assert found.energy == pytest.approx(energy, rel=3e-3)
+
+
+def test_forces_on_a_ball_and_on_the_charge_next_to_it_balance():
+    ball = cal.StaticProblem(cal.mesh.sphere(1.0, 0.3), {"glass": cal.Region("all", permittivity=4.0)})
+    found = ball.solve(sources=[cal.PointCharge([0, 0.9, 1.2], 1e-9)])
+    pull = found.force_on_sources()[0]
+    (on_ball,) = found.forces().values()
+    assert np.abs(on_ball + pull).max() < 0.03 * np.linalg.norm(pull)
+    (torque,) = found.torques([0.0, 0.0, 0.0]).values()
+    assert np.abs(torque).max() < 0.03 * np.linalg.norm(pull)  # toward the centre
+
+
+def test_plates_of_a_capacitor_attract_by_its_energy():
+    """Spheres, the outer one at 0: pressures q^2 / (2 a) on the halves of the inner one."""
+    core = cal.mesh.sphere(1.0, 0.35)
+    upper = (core.centroids[:, 2] > 0).astype(int)
+    halves = cal.TriangleMesh(core.vertices, core.triangles, upper, {"lower": 0, "upper": 1})
+    problem = cal.StaticProblem(halves, electrodes={"ball": ["lower", "upper"]}, outside=cal.Region(permittivity=2.0))
+    found = problem.solve(charges={"ball": 1e-9})
+    force = 1e-18 / (32 * np.pi * 2.0 * EPS0)  # of half a sphere of radius 1
+    assert found.forces()["upper"][2] == pytest.approx(force, rel=0.05)
+    assert found.energy == pytest.approx(1e-18 / (16 * np.pi * EPS0), rel=1e-3)
+    assert found.charge_errors["ball"] < 1e-3 * 1e-9

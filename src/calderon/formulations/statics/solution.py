@@ -13,12 +13,13 @@ from calderon.data.samples import SampledField
 from calderon.formulations.saving.solution_file import SavedSolution
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.statics.equation import green_of
+from calderon.formulations.statics.forces import by_tag, force_densities
 from calderon.formulations.statics.loads import Source, regions_of
 from calderon.formulations.statics.posed import Excitation, Posed
 from calderon.formulations.statics.region import Kind, Region
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import Function
-from calderon.validation import of_any_shape, one_or_more_points
+from calderon.validation import of_any_shape, one_or_more_points, one_point
 from calderon.view import Described, Scene, Viewable
 from calderon.waves import PointCharge, StaticDipole, UniformField
 
@@ -198,6 +199,40 @@ class StaticSolution(SampledField, SavedSolution, Viewable, Described):
             slope = self._reaction(number, x, True) + self._of_sources(number, x, True, each)
             forces.append(-each.charge * slope[0])
         return np.array(forces).reshape(-1, 3)
+
+    def forces(self) -> dict[str, NDArray[np.float64]]:
+        """Forces (3,) in N by the name of the tag of walls (its number as text where it has none), on bodies behind
+        them: on materials by the jump of their constants, on metal by its charge. With those on point charges they sum
+        to 0, up to the error of the mesh; those on sheets within a region, of which the sum of both sides is known, are
+        left out. ValueError for conductors of current."""
+        densities, _, weights = self._force_densities()
+        return by_tag(self.posed, np.einsum("tqk,tq->tk", densities, weights))
+
+    def torques(self, centre: ArrayLike = (0.0, 0.0, 0.0)) -> dict[str, NDArray[np.float64]]:
+        """Torques (3,) in N m about a centre (3,), of the forces of `forces`."""
+        densities, points, weights = self._force_densities()
+        arms = points - one_point(centre, "the centre of torques")
+        return by_tag(self.posed, np.einsum("tqk,tq->tk", np.cross(arms, densities), weights))
+
+    def _force_densities(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        if self.kind.name == "conductivity":
+            raise ValueError("forces are those on charges, dielectrics and iron, not on conductors of current")
+        return force_densities(self.posed, self.surface, self.fluxes)
+
+    @property
+    def charge_errors(self) -> dict[str, float]:
+        """Estimated errors, by electrode, of integrals of the flux: half their difference from `totals`, which are
+        accurate to twice the order. In C or A."""
+        posed, found = self.posed, {}
+        electrode_of = posed.skeleton.electrode_of[self.fluxes[0].space.triangles]
+        for number, name in enumerate(posed.electrodes):
+            total = 0.0
+            for each in self.fluxes:
+                own = np.repeat(electrode_of == number, each.space.scalar.element.size)
+                loads = np.repeat(posed.mesh.areas, each.space.scalar.element.size) / each.space.scalar.element.size
+                total += float(each.coefficients[own] @ loads[own])
+            found[name] = abs(total - self.totals[name]) / 2
+        return found
 
     def scene(self) -> Scene:
         """The potential on all surfaces."""

@@ -1,0 +1,53 @@
+"""Forces of a static field on walls between materials and on metal, by its traces."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.formulations.statics.posed import Posed
+from calderon.quadrature import triangle_rule
+from calderon.spaces import Function
+
+Vectors = NDArray[np.float64]
+
+
+def force_densities(posed: Posed, surface: Function, fluxes: Sequence[Function]) -> tuple[Vectors, Vectors, Vectors]:
+    """Forces per area (triangles, points, 3) in N/m^2 at quadrature points of the skeleton, these points, and weights
+    (triangles, points) in m^2.
+
+    With n from the first region to the second, the tangential gradient of u and the flux q = a du/dn through the wall,
+
+        f = (a_1 - a_2)/2 (|grad_s u|^2 + q^2 / (a_1 a_2)) n        between materials,
+        f = q^2 / (2 a) n        on each side of metal, n out of it.
+
+    D. J. Korteweg, Ann. Phys. 9 (1880), 48; J. A. Stratton, Electromagnetic Theory (1941), section 2.24.
+    """
+    skeleton, mesh = posed.skeleton, posed.mesh
+    rule = triangle_rule(2 * surface.space.scalar.element.degree)
+    every = mesh.geometry(np.arange(mesh.number_of_triangles))
+    # constants of both sides and the normals out of the region of the first one
+    constants = np.full((mesh.number_of_triangles, 2), np.nan)
+    normals = np.zeros((mesh.number_of_triangles, 3))
+    for number, part in enumerate(skeleton.surfaces):
+        for side in (0, 1):
+            constants[skeleton.sides[:, side] == number, side] = posed.kind.factor * part.region.constant
+        first = skeleton.sides[part.triangles, 0] == number
+        normals[part.triangles[first]] = part.mesh.normals[first]
+    a, b = constants.T[..., None]
+    q, r = (each.values(rule.points) for each in fluxes)
+    slopes = (surface.surface_gradient(rule.points) ** 2).sum(axis=2)
+    metal = (skeleton.electrode_of >= 0)[:, None]
+    single, sheet = np.isnan(b), (skeleton.sides[:, 0] == skeleton.sides[:, 1])[:, None]
+    # n out of the first region: out of metal it is the other way; a sheet has the sum of both sides alone
+    between = (a - b) / 2 * (slopes + q**2 / (a * b))
+    sizes = np.where(metal, -(q**2) / (2 * a) + np.where(single, 0.0, r**2 / (2 * b)), np.where(single, 0.0, between))
+    sizes = np.where(sheet, 0.0, np.nan_to_num(sizes))
+    return sizes[..., None] * normals[:, None], every.points(rule.points), every.weights(rule)
+
+
+def by_tag(posed: Posed, sums: Vectors) -> dict[str, Vectors]:
+    """Sums over triangles (nt, 3) by the name of their tag, or its number as text."""
+    called = {number: name for name, number in posed.mesh.names.items()}
+    found = np.unique(posed.mesh.tags).tolist()
+    return {called.get(tag, str(tag)): sums[posed.mesh.tags == tag].sum(axis=0) for tag in found}
