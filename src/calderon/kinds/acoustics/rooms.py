@@ -1,4 +1,4 @@
-"""Four-poles of ducts and modes of rooms, which case files ask for without any sound."""
+"""Four-poles of ducts and modes of rooms, which case files request without any sound."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Self, Unpack
