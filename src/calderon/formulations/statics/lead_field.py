@@ -34,7 +34,7 @@ def lead_field(
         if not len(own):
             continue
         green, a = green_of(traces.surface.region), traces.surface.region.constant
-        parts = np.split(traces.from_unknowns @ found, [len(traces.nodes)])
+        parts = np.split(traces.from_unknowns @ np.real(found), [len(traces.nodes)])
         layer = potentials_of_functions(green, traces.fluxes, places[own], double=False, gradient=True)
         total[:, own] = np.einsum("njk,jm->mnk", layer, parts[1], optimize=True) / a
         if traces.potentials is not None:

@@ -181,7 +181,8 @@ class StaticProblem(Problem[StaticSolution]):
         count = len(self.electrodes)
         rhs = np.zeros((self.unknowns, count))
         rhs[np.arange(count), np.arange(count)] = self.equation.lifts
-        return self.system.solve(rhs, options)
+        found, infos = self.system.solve(rhs, options)
+        return np.real(found), infos  # the preconditioner of near entries is complex
 
     def _solve(self, data: list[Any], options: SolveOptions) -> list[StaticSolution]:
         given = [self._checked(each) for each in data]
@@ -192,7 +193,7 @@ class StaticProblem(Problem[StaticSolution]):
         found = {}
         if driven:
             columns, records = self.system.solve(np.stack([loads[each] for each in driven], axis=1), options)
-            found = {number: (columns[:, n], records[n]) for n, number in enumerate(driven)}
+            found = {number: (columns[:, n].real, records[n]) for n, number in enumerate(driven)}
         solutions = []
         for number, one in enumerate(given):
             own, record = found.get(number, (np.zeros(self.unknowns), None))

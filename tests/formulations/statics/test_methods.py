@@ -1,0 +1,29 @@
+"""The equation of single traces by every method."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+
+
+def coated(permittivity, h=0.4):
+    mesh = cal.mesh.joined({"core": cal.mesh.sphere(1.0, h), "coat": cal.mesh.sphere(1.5, 1.2 * h)})
+    regions = {"coat": cal.Region(["core", "coat"], permittivity=permittivity)}
+    return cal.StaticProblem(mesh, regions, {"core": "core"})
+
+
+@pytest.mark.parametrize("method", ["dense", "fmm"])
+def test_methods_agree_with_factors(method):
+    problem, x = coated(4.0), np.array([[0, 0, 1.2], [0, 2.0, 0.5]])
+    direct = problem.solve({"core": 1.0}, sources=[cal.PointCharge([0, 0, 2.0], 1e-11)])
+    found = problem.solve(
+        {"core": 1.0}, sources=[cal.PointCharge([0, 0, 2.0], 1e-11)], method=method, solver="gmres", rtol=1e-6
+    )
+    assert found.info.iterations > 0
+    assert np.abs(found.field(x) / direct.field(x) - 1).max() < 2e-5
+    assert found.totals["core"] == pytest.approx(direct.totals["core"], rel=2e-5)
+
+
+def test_plans_and_texts():
+    problem = coated(4.0)
+    assert problem.plan(method="fmm").nbytes > 0 and "static field of 2 regions" in str(problem)
