@@ -27,8 +27,8 @@ def distributed(
     The first device has the grid and near entries, each further one near entries alone, and the processor, if it is one
     of the team, this share of them; all rows of each.
     """
-    waves = 3 * len(spectra) * int(np.prod(spectra.shape[-2:])) * spectra.itemsize
-    total, waves, devices = float(near.nnz), PASSES * waves / ENTRY, execution.devices
+    nbytes = 3 * len(spectra) * int(np.prod(spectra.shape[-2:])) * spectra.itemsize
+    total, waves, devices = float(near.nnz), PASSES * nbytes / ENTRY, execution.devices
     own, count = [] if share is None else [share * total], len(devices)
     # devices have as many bytes to read each, as far as that is possible
     rest = total - sum(own)

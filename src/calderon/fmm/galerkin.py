@@ -277,10 +277,12 @@ class _Composition:
                 "increase rtol, or use method='hmatrix'"
             )
 
-        held = first_that_holds(orders[:1], prepare, error_of, rtol, ACCEPT_FUNCTIONS, refusal, better)
+        held: Held[Promise, Product] = first_that_holds(
+            orders[:1], prepare, error_of, rtol, ACCEPT_FUNCTIONS, refusal, better
+        )
         if not self.near_devices:
             return_memory()
-        found: Product = held.product
+        found = held.product
         if elastic and found.nbytes > 1e8 and not self.near_devices:
             forget_rules()  # of triangles: others make them again sooner than there is room for both
         self._enter(layers, held, found.nbytes)

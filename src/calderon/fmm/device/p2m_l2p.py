@@ -55,7 +55,12 @@ class DeviceLine:
             self._functions = device.array(moments.runs(0, line.sums * int(line.starts[-1])).ravel())
         self._arms = None if line.arms is None else device.array(np.ascontiguousarray(line.arms, leaves.work))
         self.nbytes = self._functions.nbytes + 4 * (line.starts.size + runs.size) + self.places.nbytes
-        own = {"WORK_REAL": leaves.work, "RANK": leaves.rank, "COLUMNS": leaves.columns, "VALUES": line.values}
+        own: dict[str, Any] = {
+            "WORK_REAL": leaves.work,
+            "RANK": leaves.rank,
+            "COLUMNS": leaves.columns,
+            "VALUES": line.values,
+        }
         self._kernels = Kernels.of(device, "fmm/device/p2m_l2p.c", self._functions.dtype, GROUP, **own)
 
     def enter(self, x: Vectors, adds: bool, moments: Any) -> None:

@@ -142,10 +142,10 @@ class StaticSolution(SampledField, SavedSolution, Viewable, Described):
         total = np.zeros((len(x), 3) if gradient else len(x))
         for each, where in zip(self.sources, self._source_regions, strict=True):
             if where == number and each is not but:
-                function = each.gradient if gradient else each.potential
                 if isinstance(each, UniformField):
-                    total += function(x)
+                    total += each.gradient(x) if gradient else each.potential(x)
                 else:
+                    function = each.gradient if gradient else each.potential
                     total += function(x, region.decay) / (self.kind.factor * region.constant)
         return total
 

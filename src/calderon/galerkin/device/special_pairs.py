@@ -275,8 +275,8 @@ class DeviceSpecialPairs(SpecialPairs):
         and data of both sides, which are the first arguments of its kernels, in the order that tile.c describes."""
         self.zones, nodes, form, array = zones, Nodes.of(self, zones), self.device_form, self._array
         own = *form.defines, *component_defines(form.regular), *green_defines(self.green), *nodes.defines
-        given = self.device, self.regular_file, self.real, SMALL_GROUP, own
-        self.regular_kernels = Kernels.of(*given, OUT_COMPLEX=self.is_complex, OUT_REAL=self.stored)
+        source = self.device, self.regular_file, self.real, SMALL_GROUP, own
+        self.regular_kernels = Kernels.of(*source, OUT_COMPLEX=self.is_complex, OUT_REAL=self.stored)
         tables = [array(table * nodes.rule.weights) for table in form.functions(nodes.rule)]
         sides = zip((self.test_there, self.trial_there), zones.reached, (False, True), strict=True)
         own, other = (

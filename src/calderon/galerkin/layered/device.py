@@ -34,8 +34,8 @@ class DevicePairs(LocalMatrices):
         self.test, self.trial = sides
         self.is_complex, self.stored = True, np.empty(0, out.dtype).real.dtype
         points, weights = rule
-        given = device, "galerkin/layered/pairs.c", real, SMALL_GROUP, PAIR.defines
-        self._kernels = Kernels.of(*given, POINTS=len(weights), TERMS=DEGREE + 1, OUT_REAL=self.stored)
+        source = device, "galerkin/layered/pairs.c", real, SMALL_GROUP, PAIR.defines
+        self._kernels = Kernels.of(*source, POINTS=len(weights), TERMS=DEGREE + 1, OUT_REAL=self.stored)
         records, k0 = _records(metal, points), metal.sections.k0
         one, two = (records[each.triangles] for each in sides)
         integers, (parts, ends, series) = _tables(metal)

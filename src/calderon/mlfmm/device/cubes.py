@@ -54,7 +54,7 @@ class DeviceCubes:
         room = 4 * self.size * self.real.itemsize
         self.together = max(1, min(COLUMNS_PER_READ if sums > 1 else 1, LOCAL // room))
         self.levels = [self._level(n, each) for n, each in enumerate(low.levels)]
-        own = {"SIZE": self.size, "TOGETHER": self.together}
+        own: dict[str, Any] = {"SIZE": self.size, "TOGETHER": self.together}
         self._kernels = Kernels.of(device, "mlfmm/device/cubes.c", self.real, GROUP, **own)
 
     def _level(self, number: int, level: CubeLevel) -> CubesOfLevel:

@@ -61,7 +61,7 @@ class DeviceMaps:
         return Map((first, number, parts), (starts, entries), weights, *given)
 
     def shape(self, columns: int) -> tuple[int, int]:
-        """Of charges or fields, (point, column * rank * component * part)."""
+        """Dimensions of charges or fields, (point, column * rank * component * part)."""
         return self.points, 2 * columns * self.rank * self.components
 
     def spread(self, x: Vectors, sign: float) -> Any:

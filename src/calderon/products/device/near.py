@@ -97,7 +97,7 @@ class DeviceRegion:
         self._table, *lists = (indices(device, each) for each in (strips.table, *strips.rows, *strips.columns))
         self._lists = lists[:3], lists[3:]
         stored = work if near.is_packed else memory.kind
-        self._defines = {"PACKED": near.is_packed, "PARTS": near.parts, "STORED_REAL": stored}
+        self._defines: dict[str, Any] = {"PACKED": near.is_packed, "PARTS": near.parts, "STORED_REAL": stored}
 
     def _kernels(self, together: int) -> Kernels:
         """The kernels for so many planes at a time."""

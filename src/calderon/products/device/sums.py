@@ -156,7 +156,7 @@ class DeviceSum(DeviceOperator):
 
     @property
     def host(self) -> Any:
-        """Those of the product that is all, if one is."""
+        """The products on the processor of the one product that is all, None where there are several."""
         return self.parts[0].product.host if len(self.parts) == 1 else None
 
 
