@@ -268,6 +268,7 @@ def operations() -> Iterator[Call]:
         "a_weighting": {"frequencies": [100.0, 1000.0]},
         "adjoint_double_layer": {"green": green, "trial": space, "test": None, "quadrature": None},
         "blocks": {"table": [[cal.identity(space)]]},
+        "VolumeSpace": {"name": "finite elements", "dimension": 3},
         "cell_inverse": {"operator": layered.assemble("fft"), "cells": np.zeros(flat.dimension, int)},
         "cg": {"A": matrix, "b": vector, "rtol": 1e-6, "maxiter": 10},
         "double_layer": {"green": green, "trial": space, "test": None, "quadrature": None},

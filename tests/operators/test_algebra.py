@@ -109,7 +109,7 @@ def test_sums_begin_at_zero(operator, space):
     assert [part for _, part in total.parts] == [operator, total.parts[1][1], operator]
     assert np.allclose(sum([operator]).entries([1], [2, 3]), operator.entries([1], [2, 3]))
     for other in (1, 2.5, np.ones(3)):
-        with pytest.raises(TypeError, match="only boundary operators can be added to one"):
+        with pytest.raises(TypeError, match="only boundary operators and sparse matrices can be added to one"):
             other + operator
 
 

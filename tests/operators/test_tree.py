@@ -91,7 +91,7 @@ def test_tables_print_and_are_cut_as_operators():
     assert [len(piece) for piece in V.split(np.arange(P1.dimension))] == [P1.dimension]
     with pytest.raises(ValueError, match="same trial and test space"):
         TABLE + cal.blocks([[W, C.T], [C, V]])
-    with pytest.raises(TypeError, match="only boundary operators can be added to one, got 3"):
+    with pytest.raises(TypeError, match="only boundary operators and sparse matrices can be added to one, got 3"):
         TABLE + 3
     with pytest.raises(ValueError, match="must pair with the trial space"):
         TABLE @ cal.blocks([[W, C.T], [C, V]])

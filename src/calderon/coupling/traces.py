@@ -27,10 +27,10 @@ def trace(volume_basis: Any, surface_space: Space | NodalVectorSpace) -> sp.csr_
     degree or a higher one, P1, P2, DP1 or `DP2`, on faces of the volume: its boundary, a part of it
     or a surface inside.
 
-    - scalar functions in a scalar space, vectors in a space of three components: the values u; T u interpolates them at
-      the nodes, which is exact, so that T' M T is the mass matrix of the faces;
-    - vectors in a scalar space: the normal component n . u with the normals of the surface's mesh. It jumps between
-      flat triangles, so the space must: DP1 for linear vectors, DP2 for quadratic ones.
+    Scalar functions in a scalar space, and vectors in a space of three components, have their values u there: T u
+    interpolates them at the nodes, which is exact, so that T' M T is the mass matrix of the faces. Vectors in a scalar
+    space have the normal component n . u there, with the normals of the surface's mesh. It jumps between flat
+    triangles, so the space must: DP1 for linear vectors, DP2 for quadratic ones.
 
     MeshError where the surface does not consist of faces of the volume, with the largest distance; ValueError for
     spaces that do not hold the values.

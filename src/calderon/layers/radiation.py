@@ -138,16 +138,18 @@ def _refined(sections: Sections, z: float, kind: str, start: complex, scale: tup
         found = responses(sections, np.array([low + span * t**2]), z, z, False)
         return complex(1 / (found.tm if kind == "TM" else found.te)[0])
 
-    a, b = start, start * (1 + 1e-6)
+    # k has rounding errors of eps low, t those of k over its derivative: next to low t is known to less than its digits
+    noise = 4 * np.finfo(float).eps * low / (span * abs(start) ** 2)
+    a, b = start, start * (1 + max(1e-6, 1e2 * noise))
     one, two = inverse(a), inverse(b)
     for _ in range(30):
         if two == one:
             break
         a, b, one = b, b - two * (b - a) / (two - one), two
         two = inverse(b)
-        if abs(b - a) < 1e-13 * abs(b):
+        if abs(b - a) < max(1e-13, noise) * abs(b):
             break
-    return b if abs(b - a) < 1e-9 * abs(b) and abs(b - start) < 0.05 * abs(start) else None
+    return b if abs(b - a) < max(1e-9, noise) * abs(b) and abs(b - start) < 0.05 * abs(start) else None
 
 
 def _wave(sections: Sections, z: float, kind: str, k: complex, low: float, probes: bool) -> SurfaceWave:

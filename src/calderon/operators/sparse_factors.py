@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from calderon.galerkin.limits import checked_range
 from calderon.mesh.locality import locality_order
 from calderon.spaces import NodalVectorSpace, Space
-from calderon.validation import describe
+from calderon.validation import describe, text, whole_number
 
 SLICE = 64_000_000
 """Bytes of the rows of A that are held at a time, or a twentieth of the result if that is more."""
@@ -193,8 +193,8 @@ class VolumeSpace:
     mass: Any = None
 
     def __post_init__(self) -> None:
-        if self.dimension < 1:
-            raise ValueError(f"a space of the volume has at least one function, got dimension={self.dimension}")
+        text(self.name, "name")
+        whole_number(self.dimension, "dimension")
         if self.mass is None:
             return
         matrix = checked_factors(self.mass, f"the mass matrix of {self.name}")

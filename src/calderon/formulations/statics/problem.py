@@ -1,7 +1,7 @@
 """Static fields in regions of several materials, between electrodes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Unpack
 
@@ -275,10 +275,6 @@ class StaticProblem(Problem[StaticSolution]):
 
     def _usual_preconditioner(self, options: SolveOptions) -> Any:
         return None
-
-    def with_regions(self, **regions: Region) -> "StaticProblem":
-        """The problem with other materials in some regions."""
-        return replace(self, regions={**self.regions, **regions})
 
     @property
     def title(self) -> str:  # type: ignore[override]
