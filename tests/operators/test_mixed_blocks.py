@@ -70,7 +70,7 @@ def test_a_space_of_the_volume_names_its_unknowns_and_composes():
         cal.blocks([[A]], trial=[inside, inside])
     with pytest.raises(ValueError, match="is 9 x 9, and has a row and a column for each of 8"):
         cal.VolumeSpace("P1", 8, None, mass)
-    with pytest.raises(ValueError, match="at least one function"):
+    with pytest.raises(ValueError, match="dimension=0: a whole number of at least 1"):
         cal.VolumeSpace("P1", 0)
 
 
