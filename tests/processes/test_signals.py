@@ -16,6 +16,14 @@ from calderon.processes import ECHO, STOPS, Stopped, postponed, stops_raise
 MODE = cal.exact.cubic_cavity(mode=(1, 1, 1))
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_raises():
+    """Python's own effect of Ctrl-C; gmsh, which tests before may have started, ends the process instead."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+
+
 @pytest.mark.parametrize("number", STOPS)
 def test_a_signal_raises_once_and_handlers_come_back(number):
     before = [signal.getsignal(each) for each in STOPS]
