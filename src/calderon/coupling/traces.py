@@ -15,9 +15,6 @@ from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.topology import row_numbers
 from calderon.spaces import Element, NodalVectorSpace, Space
 
-EDGES = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])
-"""Local vertices of the edges of a tetrahedron."""
-
 
 def trace(volume_basis: Any, surface_space: Space | NodalVectorSpace) -> sp.csr_array:
     """Sparse matrix T (space.dimension, N) from coefficients in the volume to those of the values on a surface.

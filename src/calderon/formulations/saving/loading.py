@@ -54,8 +54,7 @@ def _elastic_solution(values: dict[str, Any]) -> ElasticSolution:
 RESTORED = (
     AcousticSolution, AntennaSolution, CellSolution, DielectricSolution, ElasticScatteringSolution, PECSolution,
     PlanarEcho, PlanarSolution, PotentialSolution, ScatteringSolution, SheetSolution, StaticSolution,
-    VolumePotentialSolution,
-    VolumeScatteringSolution,
+    VolumePotentialSolution, VolumeScatteringSolution,
 )  # fmt: skip
 SOLUTIONS: dict[str, Restorer] = {each.__name__: Restorer(each.saved_classes, each._restored) for each in RESTORED} | {
     ElasticSolution.__name__: Restorer(ElasticSolution.saved_classes, _elastic_solution),
