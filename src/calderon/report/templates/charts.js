@@ -15,6 +15,7 @@ class Chart {
     root.append(this.drawing, this.legend, whole);
     if (data.series.length > 1) this.keys();
     this.listen();
+    this.draw();
     // in the next frame: a drawing changes the height that is observed
     new ResizeObserver(() => requestAnimationFrame(() => this.draw())).observe(this.drawing);
     root.chart = this;
