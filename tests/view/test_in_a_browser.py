@@ -147,12 +147,10 @@ def test_a_report_has_live_curves_and_pictures_at_any_width(tmp_path, opened):
     page.wait_for_selector("button.copy >> text=copied")
     page.click("text=Re >> nth=0")
     page.click("[title='ωt: play']")
-    page.wait_for_timeout(150)
-    assert page.evaluate("document.querySelector('figure.cv').calderon.phase") > 0
+    page.wait_for_function("document.querySelector('figure.cv').calderon.phase > 0")
     steps_go_over_the_waves(page, results)
     page.set_viewport_size({"width": 420, "height": 800})
-    page.wait_for_timeout(100)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+    page.wait_for_function("document.documentElement.scrollWidth <= 420")
 
 
 def steps_go_over_the_waves(page, results):
