@@ -14,7 +14,8 @@ from calderon.case.media import NAMED_KEY
 from calderon.case.mesh import SHAPES as BODIES
 from calderon.case.quantities import UNITS, UNITS_KEY
 from calderon.case.registry import models
-from calderon.kinds.acoustics.model import SOURCES as SOUND_SOURCES
+from calderon.case.sound import SOURCES as SOUND_SOURCES
+from calderon.kinds.bodies.model import SHAPES as VOLUMES
 from calderon.kinds.planar.model import CIRCUITS, PORTS, SLOTS
 from calderon.kinds.solid.model import LOADS, SUPPORTS
 from calderon.kinds.surface.physics import PROBLEMS
@@ -47,6 +48,7 @@ def wave(name: str) -> tuple[str, ...]:
 CHOICES: dict[str, tuple[str, dict[str, tuple[tuple[str, ...], tuple[str, ...]]]]] = {
     "Mesh": ("shape", BODIES),
     "VolumeMesh": ("shape", SOLIDS),
+    "BodyMesh": ("shape", VOLUMES),
     "Physics": (
         "problem",
         {name: (wave(name), problem.optional) for name, problem in PROBLEMS.items()},

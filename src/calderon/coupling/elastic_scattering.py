@@ -105,7 +105,7 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
             object.__setattr__(self, "volume", body.volume)
             body.warn_of_thin_walls()
         closed_surface(self.mesh, "ElasticScattering")
-        warn_coarse(self.mesh, k)
+        warn_coarse(self.mesh, k / (2 if self.body is not None else self.function_space.element.degree))
         _ = self.forces
 
     @cached_property

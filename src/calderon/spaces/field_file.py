@@ -1,7 +1,10 @@
-"""Fields on a surface as a file for ParaView."""
+"""Fields on a surface, and in a volume, as files for ParaView."""
 
 import os
 from xml.sax.saxutils import escape
+
+import numpy as np
+from numpy.typing import NDArray
 
 from calderon.data.paraview import Fields
 from calderon.files import file_path, whole_file
@@ -17,12 +20,29 @@ def _escaped(name: str) -> str:
 def write_fields(path: str | os.PathLike[str], mesh: TriangleMesh, at_vertices: Fields, on_triangles: Fields) -> None:
     """Write mesh, tags and fields to a .vtu file. Atomic: it appears whole or not at all. ValueError for another
     ending."""
-    if file_path(path, "a field", "u.vtu").suffix.lower() != ".vtu":
-        raise ValueError(
-            f"fields on surfaces are written to .vtu files, got {str(path)!r}: give a name such as 'u.vtu'"
-        )
     cell_data = {"tag": [mesh.tags]} | {_escaped(name): [values] for name, values in on_triangles.items()}
-    point_data = {_escaped(name): values for name, values in at_vertices.items()}
-    output = meshio.Mesh(mesh.vertices, [("triangle", mesh.triangles)], point_data=point_data, cell_data=cell_data)
+    _write(path, mesh.vertices, "triangle", mesh.triangles, at_vertices, cell_data)
+
+
+def write_volume_fields(
+    path: str | os.PathLike[str], nodes: NDArray[np.float64], cells: NDArray[np.int64], at_nodes: Fields
+) -> None:
+    """Write fields at the nodes (n, 3) of tetrahedra to a .vtu file, as `write_fields`; cells (nt, 4), or (nt, 10) of
+    quadratic tetrahedra with the edges in the order of VTK: 01, 12, 02, 03, 13, 23."""
+    _write(path, nodes, "tetra" if cells.shape[1] == 4 else "tetra10", cells, at_nodes, {})
+
+
+def _write(
+    path: str | os.PathLike[str],
+    points: NDArray[np.float64],
+    kind: str,
+    cells: NDArray[np.int64],
+    at_points: Fields,
+    on_cells: dict[str, list[NDArray[np.int64]]],
+) -> None:
+    if file_path(path, "a field", "u.vtu").suffix.lower() != ".vtu":
+        raise ValueError(f"fields are written to .vtu files, got {str(path)!r}: give a name such as 'u.vtu'")
+    point_data = {_escaped(name): values for name, values in at_points.items()}
+    output = meshio.Mesh(points, [(kind, cells)], point_data=point_data, cell_data=on_cells)
     with whole_file(path) as scratch:
         meshio.write(scratch, output, file_format="vtu")

@@ -1,6 +1,7 @@
 """Functions in a volume: continuous, linear or quadratic on each tetrahedron."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,12 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.data.paraview import named_fields
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.tetrahedral.location import Search
 from calderon.mesh.topology import row_numbers
+from calderon.spaces.field_file import write_volume_fields
 
 EDGES = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])
 """Local vertices of the edges of a tetrahedron."""
+VTK_EDGES = [0, 3, 1, 2, 4, 5]
+"""These edges in the order of quadratic tetrahedra in VTK."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,3 +129,18 @@ class VolumeFunction:
         if self.degree == 2:
             nodes = np.concatenate([nodes, len(self.vertices) + self._edge_table[1][found]], axis=1)
         return np.asarray(self.coefficients[nodes])
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write tetrahedra and values for ParaView (.vtu), as `Function.write` on surfaces; quadratic functions with
+        the middles of the edges. Atomic: the file appears whole or not at all."""
+        write_together(path, [self], self.label)
+
+
+def write_together(path: str | os.PathLike[str], parts: Sequence[VolumeFunction], label: str) -> None:
+    """Write functions on the same tetrahedra, one number or the components of a vector, as `VolumeFunction.write`."""
+    first = parts[0]
+    cells = first.mesh.tetrahedra
+    if first.degree == 2:
+        cells = np.concatenate([cells, len(first.vertices) + first._edge_table[1][:, VTK_EDGES]], axis=1)
+    values = first.coefficients if len(parts) == 1 else np.stack([each.coefficients for each in parts], axis=1)
+    write_volume_fields(path, first.nodes, cells, named_fields(label, first.unit, values))

@@ -190,7 +190,8 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
         if self.derivative is None:
             return 0.0
         over: Any = self.derivative.space  # that of pressure, or one whose functions jump at the edge of rigid parts
-        if over.dimension != self.surface.space.dimension:
+        pressures = self.surface.space
+        if over.element.degree == pressures.element.degree and over.dimension != pressures.dimension:
             warn_of_accuracy(
                 "the power through walls of which a part is rigid has an error of some percent of the scattered power, "
                 "since derivatives are infinite at the edge of that part: far fields tell it more exactly, by the "

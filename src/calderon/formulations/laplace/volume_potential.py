@@ -1,5 +1,6 @@
 """The solution of a static problem whose potential is known at the nodes of tetrahedra."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -71,6 +72,11 @@ class VolumePotentialSolution(SampledField, SavedSolution, Viewable, Described):
     @property
     def _path(self) -> bool:
         return isinstance(self.data, CurrentPath)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the tetrahedra and their potential in V or A for ParaView (.vtu); `surface.write` writes those on the
+        boundary."""
+        self.interior.write(path)
 
     def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
         return np.ones(len(points), dtype=bool)

@@ -1,73 +1,21 @@
 """Panels of a case of sound over frequency: levels at points, what a sheet takes off, powers, third octaves."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 import calderon.plots as plots
 from calderon.formulations.acoustic.results.third_octaves import PICOWATT, ThirdOctaves
 from calderon.formulations.acoustic.results.third_octaves import third_octaves as in_bands
-from calderon.kinds.acoustics.results import SoundResults, power_levels
+from calderon.kinds.acoustics.results import SoundResults
 from calderon.report import Sheet, panel
-from calderon.report.formatting import Column, decibels, frequency_text, number, vector_text
-
-SHOWN = 8
-"""Points that have curves or rows."""
-
-
-def _names(results: SoundResults) -> list[str]:
-    return [f"{n}: {vector_text(each)} m" for n, each in enumerate(results.file.case.output.points, 1)]
-
-
-def _solved(results: SoundResults, values: NDArray[np.float64]) -> dict[str, Any]:
-    """Points of a picture at the solved frequencies, values (n,) in its unit; none where all are solved."""
-    if results.band_error is None:
-        return {}
-    hertz = np.array([step.frequency for step in results.steps])
-    return {"solved": (hertz / results.frequency_axis[0], values + results.weights(hertz))}
-
-
-@panel("file.case.output.points")
-def levels(results: SoundResults, sheet: Sheet) -> None:
-    """Levels at points: the largest, a table, a file, and spectra with the solved frequencies."""
-    every = results.levels(results.pressures) + results.weights(results.frequencies)[:, None]
-    names, unit = _names(results), results.weighted_unit(results.level_unit)
-    for n, name in enumerate(names[:2]):
-        loudest = int(every[:, n].argmax())
-        text = f"level at point {name}"
-        if results.is_sweep:
-            text = f"largest {text}, at {frequency_text(results.frequencies[loudest])}"
-        sheet.headline(text, decibels(every[loudest, n]), unit)
-    key = "levels_dBA" if results.is_weighted else "levels_dB"
-    sheet.numbers[key] = every.tolist()
-    columns: list[Column] = [("frequency_Hz", results.frequencies)]
-    for n in range(len(names)):
-        value = results.pressures[:, n]
-        columns += [
-            (f"level_{n + 1}_{key.removeprefix('levels_')}", every[:, n]), (f"pressure_{n + 1}_real_Pa", value.real),
-            (f"pressure_{n + 1}_imag_Pa", value.imag),
-        ]  # fmt: skip
-    sheet.columns("levels.csv", columns)
-    if not results.is_sweep:
-        rows = [[name, decibels(every[0, n]), number(abs(results.pressures[0, n]))] for n, name in enumerate(names)]
-        sheet.table("Points", ["", f"level ({unit})", "peak pressure (Pa)"], rows)
-        return
-    factor, axis = results.frequency_axis
-    first = results.levels(np.array([step.pressures[0] for step in results.steps]))
-    curves = {name: every[:, n] for n, name in enumerate(names[:SHOWN])}
-    caption = f"Sound pressure level at {'the point' if len(names) == 1 else 'points'} over frequency."
-    sheet.cartesian(
-        "levels.png", caption, results.frequencies / factor, curves, axis, f"sound pressure level ({unit})",
-        references=_solved(results, first),
-    )  # fmt: skip
+from calderon.report.formatting import Column, decibels, frequency_text
+from calderon.report.sound.panels import SHOWN, point_names
 
 
 @panel("without_sheet", "file.case.output.points")
 def insertion_loss(results: SoundResults, sheet: Sheet) -> None:
     """The level of the sources alone at points over that with the sheet."""
     assert results.without_sheet is not None
-    free, names = results.levels(results.without_sheet), _names(results)
+    free, names = results.levels(results.without_sheet), point_names(results)
     loss = free - results.levels(results.pressures)
     for n, name in enumerate(names[:2]):
         least = int(loss[:, n].argmin())
@@ -90,24 +38,6 @@ def insertion_loss(results: SoundResults, sheet: Sheet) -> None:
     )  # fmt: skip
 
 
-@panel("is_sweep")
-def power_over_frequency(results: SoundResults, sheet: Sheet) -> None:
-    """The sound power level over frequency."""
-    if not len(results.powers):
-        return
-    factor, axis = results.frequency_axis
-    unit = results.weighted_unit("dB re 1 pW")
-    given = power_levels([step.power or 0.0 for step in results.steps])
-    sheet.cartesian(
-        "power.png", "Sound power level over frequency.", results.frequencies / factor,
-        {"" if results.band_error is None else "sound power level": results.power_levels}, axis,
-        f"sound power level ({unit})", references=_solved(results, given),
-    )  # fmt: skip
-    columns = [("frequency_Hz", results.frequencies), ("sound_power_W", results.powers)]
-    name = "sound_power_level_dBA" if results.is_weighted else "sound_power_level_dB"
-    sheet.columns("power.csv", [*columns, (name, results.power_levels)])
-
-
 @panel("file.case.output.third_octaves")
 def third_octaves(results: SoundResults, sheet: Sheet) -> None:
     """Levels of the power and at points in third octaves: sums, files, pictures."""
@@ -124,7 +54,7 @@ def third_octaves(results: SoundResults, sheet: Sheet) -> None:
         )  # fmt: skip
     if (squares := np.abs(results.pressures) ** 2 / 2).size:
         reference = results.reference_pressure**2
-        names, chosen = _names(results), squares[:, :SHOWN]
+        names, chosen = point_names(results), squares[:, :SHOWN]
         spectra = {
             name: in_bands(results.frequencies, chosen[:, n], kind, unit="Pa^2", reference=reference)
             for n, name in enumerate(names[: chosen.shape[1]])

@@ -1,26 +1,24 @@
 """Case files of sound that bodies make: [mesh], [[face]], [acoustics], [[surface]], [[source]], [solver], [output]."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
-from pydantic import Field, WithJsonSchema, model_validator
+from pydantic import model_validator
 
 from calderon.case.faces import Face, Tag
-from calderon.case.media import NAMED, checked_media
-from calderon.case.mesh import Keys, Mesh
-from calderon.case.output import Angles, NearFields, Rectangle
-from calderon.case.quantities import Angle, Frequencies, Frequency, Place, SoundAmplitude
+from calderon.case.fluids import FluidMedium, FluidName, Fluids, medium_of
+from calderon.case.media import checked_media
+from calderon.case.mesh import Mesh
+from calderon.case.output import Angles, NearFields
+from calderon.case.quantities import Frequencies, Frequency, Place
 from calderon.case.solver import WaveSolver
+from calderon.case.sound import SoundSlice, SoundSource
 from calderon.case.table import AT_MOST, CaseModel, Table, key
-from calderon.case.waves import Travelling
 from calderon.formulations import Baffle, Fluid, HalfSpace
 from calderon.formulations.acoustic.results.third_octaves import third_octaves
-from calderon.kinds.acoustics.fluids import KNOWN, FluidMedium, Fluids, medium_of
-from calderon.kinds.acoustics.walls import Ratio, Wall
-from calderon.waves import Multipole, PlaneWave, PointSource
+from calderon.kinds.acoustics.walls import Wall
 
 Axis = Literal["x", "y", "z"]
-FluidName = Annotated[str, WithJsonSchema({"anyOf": [{"enum": [*KNOWN]}, NAMED]})]
 
 
 class Reflecting(Table):
@@ -76,66 +74,11 @@ class Acoustics(Table):
         return Baffle() if self.baffle else self.mirrors
 
 
-SOURCES: dict[str, Keys] = {
-    "plane-wave": ((), ("direction", "azimuth", "elevation", "amplitude", "phase")),
-    "point-source": (("position",), ("amplitude", "phase")),
-    "multipole": (("position", "coefficients"), ()),
-}
-"""Keys of a source by its kind."""
-
-
-class SoundSource(Travelling):
-    """[[source]]: sound of something else, in the fluid: a plane wave by its direction, or a point source or a
-    multipole by its position. All sources sound together.
-
-    amplitude: of a plane wave the peak pressure, 1 Pa unless given; of a point source that at a distance of 1 m.
-    phase: the factor exp(i phase), with the time factor exp(-i omega t). coefficients: of a multipole, one for each
-    degree n and order m from -n to n, [real, imaginary] or real, in Pa.
-    """
-
-    kind: Literal["plane-wave", "point-source", "multipole"] = key("it decides which other keys are accepted", ...)
-    position: Place | None = key("of a point source or a multipole")
-    amplitude: SoundAmplitude | None = key("peak pressure, of a point source at 1 m; 1 Pa unless given")
-    phase: Angle | None = key("0 unless given")
-    coefficients: Annotated[tuple[Ratio, ...], Field(min_length=1, max_length=400)] | None = key("of a multipole")
-    SELECTORS = ("kind",)
-
-    @model_validator(mode="after")
-    def _of_one_kind(self) -> Self:
-        self.require_keys(f"kind = {self.kind!r}", *SOURCES[self.kind])
-        if self.kind == "plane-wave":
-            self.require_direction()
-        self.wave  # noqa: B018  of numbers of coefficients that are no square
-        return self
-
-    @property
-    def wave(self) -> Any:
-        """The wave, without a wavenumber."""
-        if self.kind == "multipole":
-            return Multipole(self.position, self.coefficients)  # type: ignore[arg-type]
-        size = self.pressure
-        if self.kind == "plane-wave":
-            return PlaneWave(self.unit_direction, amplitude=size)
-        return PointSource(self.position, amplitude=4 * np.pi * size)  # type: ignore[arg-type]
-
-    @property
-    def pressure(self) -> complex:
-        """The amplitude with its phase, real where it is."""
-        size = (1.0 if self.amplitude is None else self.amplitude) * np.exp(1j * (self.phase or 0.0))
-        return float(size.real) if size.imag == 0 else complex(size)
-
-
 class Directivity(Angles):
     """output.directivity: levels far away by direction, and the beamwidth about the loudest of them, between the
     nearest directions in the plane that are `drop` decibels lower."""
 
     drop: float = key("of the beamwidth, in dB", 3.0, gt=0, le=20)
-
-
-class SoundSlice(Rectangle):
-    """output.slice: by default around the body."""
-
-    quantity: Literal["level", "real", "imag", "abs", "phase"] = key("what is drawn", "level")
 
 
 class Impulse(Table):

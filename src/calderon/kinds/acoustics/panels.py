@@ -1,17 +1,11 @@
 """Panels of a case of sound: powers, directivity, the surface, a plane, responses in time."""
 
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import calderon.plots as plots
-from calderon.data import Axis, Quantity
-from calderon.data.labelled import stacked
-from calderon.formulations.scenes import pattern_layer
-from calderon.kinds.acoustics.band_panels import insertion_loss, levels, power_over_frequency, third_octaves
+from calderon.kinds.acoustics.band_panels import insertion_loss, third_octaves
 from calderon.kinds.acoustics.results import SoundResults, Step
 from calderon.kinds.acoustics.room_panels import four_pole_accuracy, resonances, transmission_loss
 from calderon.report import Sheet, panel
@@ -21,12 +15,11 @@ from calderon.report.formatting import (
     frequency_text,
     mesh_numbers,
     number,
-    plane_equation,
     power_parts,
 )
 from calderon.report.panels import second_mesh, unknowns
-from calderon.report.scenes import evenly, facing, grid, opening, thinned_steps
-from calderon.view import Field, Scene, Steps
+from calderon.report.scenes import evenly
+from calderon.report.sound.panels import levels, near_fields, plane, power_over_frequency, surface
 
 CURVES = 5
 """Solved frequencies that have curves in one picture, evenly over the band."""
@@ -34,17 +27,9 @@ CURVES = 5
 MOST_ROWS = 40
 """Rows of a table by frequency; files have all."""
 
-DEPTH = 60.0
-"""Decibels below the largest that a picture of levels shows at most."""
-PARTS = {"abs": "Magnitude", "real": "Real part", "imag": "Imaginary part", "phase": "Phase", "db": "Level"}
-
 
 def _shown(results: SoundResults) -> list[Step]:
     return [results.steps[n] for n in evenly(len(results.steps), CURVES)]
-
-
-def _at(results: SoundResults, step: Step) -> str:
-    return f" at {step.name}" if results.is_sweep else ""
 
 
 @panel("steps")
@@ -52,7 +37,7 @@ def powers(results: SoundResults, sheet: Sheet) -> None:
     """The sound power that walls give, its error, and what walls absorb."""
     loudest = max((s for s in results.steps if s.power is not None), key=lambda s: s.power or 0.0, default=None)
     if loudest is not None and loudest.power is not None:
-        name = f"{'largest ' if results.is_sweep else ''}sound power{_at(results, loudest)}"
+        name = f"{'largest ' if results.is_sweep else ''}sound power{results.at(loudest)}"
         sheet.headline(name, *power_parts(loudest.power))
         level = 10 * np.log10(max(loudest.power, 1e-30) / 1e-12)
         sheet.headline("its level", decibels(level), "dB re 1 pW")
@@ -60,14 +45,13 @@ def powers(results: SoundResults, sheet: Sheet) -> None:
             sheet.headline("radiation efficiency", number(loudest.efficiency))
     errors = [step.power_error for step in results.steps if step.power_error is not None]
     if errors:
-        inside = results.file.case.acoustics.side == "interior"
-        given = "given and absorbed" if inside else "by surface and by far field"
+        given = "given and absorbed" if results.is_room else "by surface and by far field"
         name = f"error estimate: powers {given} differ by"
         sheet.headline(name, f"{100 * max(errors):.2g}", "%")
     if any(step.absorbed for step in results.steps):
         most = max(results.steps, key=lambda step: step.absorbed)
         taker = "the sheet takes" if results.is_sheet else "walls absorb"
-        sheet.headline(f"power that {taker}{_at(results, most)}", *power_parts(most.absorbed))
+        sheet.headline(f"power that {taker}{results.at(most)}", *power_parts(most.absorbed))
 
 
 @panel("file.case.output.directivity")
@@ -135,98 +119,6 @@ def _degrees(angle: float) -> str:
     return f"{np.degrees(angle):.3g}".replace("-", "\u2212")
 
 
-@panel("steps")
-def surface(results: SoundResults, sheet: Sheet) -> None:
-    """The pressure on the surface: one file a solved frequency, pictures of the last one, and live views."""
-    last = results.last
-    several = len(results.steps) > 1 and results.band_error is None
-    for n, step in enumerate(results.steps if several else [last], 1):
-        sheet.file(f"surface_{n:02d}.vtu" if several else "surface.vtu", step.surface.write)
-    quantities = results.file.case.output.surface
-    sheet.view(lambda: surface_scene(results), *(f"surface_{each}.png" for each in quantities))
-    for each in quantities:
-        what = "the jump of the pressure across the sheet" if results.is_sheet else "the pressure on the surface"
-        caption = f"{PARTS[each]} of {what}{_at(results, last)}."
-        sheet.picture(f"surface_{each}.png", caption, partial(_draw_surface, last, each))
-    patterns = [step for step in results.steps if step.pattern is not None]
-    if patterns:
-        sheet.view(lambda: _pattern_scene(patterns))
-
-
-def _draw_surface(step: Step, quantity: str, path: Path) -> None:
-    plots.surface(step.surface, quantity, path, renderer="matplotlib")
-
-
-def _pattern_scene(steps: list[Step]) -> Scene:
-    """The directivity in all directions."""
-    finest = max((step.pattern.shape for step in steps if step.pattern is not None), key=lambda shape: shape[0])
-    kept = [step for step in steps if step.pattern is not None and step.pattern.shape == finest]
-    layer = pattern_layer(
-        finest, [each.pattern.ravel() for each in kept if each.pattern is not None], "directivity", "dB"
-    )
-    slider = Steps("frequency", [step.name for step in kept]) if len(kept) > 1 else None
-    caption = "Directivity in all directions: colour and radius, from 40 dB below the largest on."
-    return Scene((layer,), length="", steps=slider, caption=caption)
-
-
-def surface_scene(results: SoundResults) -> Scene:
-    """The pressure on the surface at all solved frequencies, and in the plane where it is known."""
-    layer: Any = results.last.surface.scene().layers[0]
-    size = np.asarray(layer.fields[0].values[0]).size
-    kept = [results.steps[n] for n in thinned_steps(len(results.steps), 2 * size)]
-    scenes: list[Any] = [step.surface.scene().layers[0] for step in kept]
-    shown = replace(
-        layer.fields[0], symbol="p", values=[each.fields[0].values[0] for each in scenes], short=len(kept) > 4
-    )
-    layers, eye = [replace(layer, fields=(shown,))], None
-    if (cut := results.last.plane) is not None:
-        given = [None if step.plane is None else results.levels(_pressure(step.plane)).ravel() for step in kept]
-        several = sum(each is not None for each in given) > 1
-        drawn = Field("sound pressure level", "level", results.level_unit, given, level=True, short=several)
-        if results.file.case.acoustics.side == "interior":
-            layers = [replace(layers[0], open=opening(cut.points))]
-        layers.append(grid(cut.points, [drawn], filled=True))
-        eye = facing(opening(cut.points)[0])
-    slider = Steps("frequency", [step.name for step in kept]) if len(kept) > 1 else None
-    where = "Jump of the pressure across the sheet" if results.is_sheet else "Pressure on the surface"
-    where += ", and level in the plane" if eye is not None else ""
-    caption = f"{where}{' over frequency' if slider else _at(results, results.last)}. Drag to turn, point for values."
-    return Scene(tuple(layers), steps=slider, eye=eye, caption=caption)
-
-
-def _pressure(plane: Any) -> Any:
-    return plane.arrays["pressure"]
-
-
-@panel("file.case.output.slice")
-def plane(results: SoundResults, sheet: Sheet) -> None:
-    """slice.vti, slice.npz and slice.png at the highest frequency."""
-    cut, requested = results.last.plane, results.file.case.output.slice
-    if cut is None or requested is None:
-        return
-    pressure = _pressure(cut)
-    sheet.plane("slice", cut.points, Quantity("pressure", pressure, "Pa", "pressure"))
-    is_level = requested.quantity == "level"
-    values = results.levels(pressure) if is_level else pressure
-    name, unit = ("sound pressure level", results.level_unit) if is_level else ("p", "Pa")
-    # next to a point source the level has no bound
-    top = float(np.nanpercentile(values.real, 99.5 if results.file.case.source else 100.0)) if is_level else 0.0
-    limits = (max(float(np.nanmin(values.real)), top - DEPTH), top) if is_level else None
-    inside = results.file.case.acoustics.side == "interior"
-    blank = "outside" if inside else "inside"
-    words = {"level": "Sound pressure level", "abs": "Magnitude of the pressure", "phase": "Phase of the pressure"}
-    what = words.get(
-        requested.quantity, f"{'Real' if requested.quantity == 'real' else 'Imaginary'} part of the pressure"
-    )
-    sheet.picture(
-        "slice.png",
-        f"{what} in the plane {plane_equation(cut.points)}{_at(results, results.last)}.",
-        lambda path: plots.field_slice(
-            cut.points, values, results.mesh, requested.quantity, path, name=name, unit=unit, blank=blank, limits=limits
-        ),
-    )
-
-
 @panel("response")
 def impulse(results: SoundResults, sheet: Sheet) -> None:
     """Responses at the points in time, and their sound file."""
@@ -243,23 +135,6 @@ def impulse(results: SoundResults, sheet: Sheet) -> None:
         "impulse.png", "Response in time to a unit sample of the velocity or source.", 1e3 * times, curves,
         "time (ms)", "pressure (Pa)",
     )  # fmt: skip
-
-
-@panel("file.case.output.near_field")
-def near_fields(results: SoundResults, sheet: Sheet) -> None:
-    """near_field_NAME.csv, of a sweep with a column of frequencies; grids of the last step as .vti, too."""
-    for name, samples in results.last.near.items():
-        sheet.file(f"near_field_{name}.csv", partial(_write_by_frequency, results, name))
-        if samples.places.image is not None:
-            sheet.file(f"near_field_{name}.vti", samples.write)
-
-
-def _write_by_frequency(results: SoundResults, name: str, path: Any) -> None:
-    arrays, *others = (step.near[name].arrays for step in results.steps)
-    if others:
-        axis = Axis("frequency", np.array([step.frequency for step in results.steps]), "Hz")
-        arrays = stacked(axis, [arrays, *others])
-    arrays.write_csv(path)
 
 
 @panel("steps")
@@ -281,7 +156,7 @@ def solution(results: SoundResults, sheet: Sheet) -> None:
     ]
     if any(each[1] or each[2] for each in rows):
         header = ["", "radiation impedance over ρc", "absorbed power (W)"]
-        sheet.table(f"Parts of the surface{_at(results, last)}", header, rows)
+        sheet.table(f"Parts of the surface{results.at(last)}", header, rows)
 
 
 @panel("mesh")

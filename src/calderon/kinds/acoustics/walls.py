@@ -6,11 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import Field, model_validator
 
 from calderon.case.faces import Tag
 from calderon.case.quantities import (
-    COMPLEX,
     Angle,
     AngularVelocity,
     FlowResistivity,
@@ -20,16 +19,15 @@ from calderon.case.quantities import (
     Viscosity,
     WallImpedance,
     WallVelocity,
-    complex_number,
 )
 from calderon.case.reading import CaseFile
+from calderon.case.sound import Ratio
 from calderon.case.table import AT_MOST, Table, key
 from calderon.formulations import Impedance, SoundPressure, Velocity, ViscothermalWall
 from calderon.formulations.acoustic.fluid import BOUNDARY_LAYER
 from calderon.mesh import TriangleMesh
 
 ORIGIN = (0.0, 0.0, 0.0)
-Ratio = Annotated[complex, BeforeValidator(complex_number), WithJsonSchema(COMPLEX)]
 
 
 class Porous(Table):

@@ -1,5 +1,6 @@
 """The sound of elastic structures in a fluid, that waves hit or forces drive, and how the structure moves."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.formulations.acoustic.fluid import Fluid
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
 from calderon.spaces import Function
-from calderon.spaces.volume_function import VolumeFunction
+from calderon.spaces.volume_function import VolumeFunction, write_together
 from calderon.validation import of_any_shape, one_or_more_points
 from calderon.waves import Wave
 
@@ -80,6 +81,13 @@ class ElasticScatteringSolution(ScatteringSolution):
         if fluid.any():
             result[fluid] = self.gradient(x[fluid]) / inertia
         return result
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the tetrahedra and their displacement in m for ParaView (.vtu), vectors at the nodes; `surface.write`
+        writes the pressure on the wet surface. ValueError for a `Structure`."""
+        if not self.displacements:
+            raise ValueError("a Structure has no places: write solution.coefficients with its own shapes")
+        write_together(path, self.displacements, "displacement")
 
     @property
     def incident_amplitude(self) -> float:

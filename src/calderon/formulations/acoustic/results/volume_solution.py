@@ -1,5 +1,6 @@
 """The solution of scattering by a body whose field is known at the nodes of tetrahedra."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -40,6 +41,10 @@ class VolumeScatteringSolution(ScatteringSolution):
         return self.interior.or_else(
             one_or_more_points(points), (3,), self.interior.gradients, lambda x: outside(x, backend, precision)
         )
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the tetrahedra and their pressure in Pa for ParaView (.vtu); `surface.write` writes the boundary."""
+        self.interior.write(path)
 
     def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
         return np.ones(len(points), dtype=bool)

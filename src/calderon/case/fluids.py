@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, TypeAdapter, WithJsonSchema, model_validator
 
-from calderon.case.media import Dispersive, check_names
+from calderon.case.media import NAMED, Dispersive, check_names
 from calderon.case.quantities import Density, KinematicViscosity, Pressure, Size, Speed, quantity
 from calderon.case.table import AT_MOST, choices, key
 from calderon.formulations import Fluid
@@ -13,6 +13,7 @@ from calderon.formulations.acoustic.fluid import BOUNDARY_LAYER
 
 KNOWN = ("air", "water", "sea-water")
 """Fluids that need no table of [media]: air and water of 20 degrees, sea water of 10 degrees at the surface."""
+FluidName = Annotated[str, WithJsonSchema({"anyOf": [{"enum": [*KNOWN]}, NAMED]})]
 OF_KIND = {"air": ("celsius", "pressure"), "water": ("celsius",), "sea-water": ("celsius", "salinity", "depth")}
 """Keys of a known fluid besides its loss, those of its function in `Fluid`."""
 OF_ALL = ("loss", *BOUNDARY_LAYER)

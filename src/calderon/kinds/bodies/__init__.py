@@ -1,0 +1,1 @@
+"""Bodies of finite elements in a fluid, which two kinds of cases have: inhomogeneous ones, and elastic structures."""

@@ -1,0 +1,1 @@
+"""Sound over frequency in reports: results and panels that several kinds of cases share."""
