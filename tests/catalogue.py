@@ -1,5 +1,6 @@
 """Catalogue of what the package offers: a line added here inherits the theorems of the tests that read the list."""
 
+import zlib
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -124,6 +125,12 @@ def form_cases() -> list[tuple[str, str]]:
 def operator_of(form: str, green: str, mesh: Any) -> Any:
     """The operator of a case on a mesh."""
     return OWN_FORMS[form](mesh) if green == OWN else FORMS[form].on(GREENS[green], mesh)
+
+
+def in_share(name: str, share: str) -> bool:
+    """Whether a name is in a share "k/n", the k-th of n parts of about equal size that have no name in common."""
+    number, shares = map(int, share.split("/"))
+    return zlib.crc32(name.encode()) % shares == number % shares
 
 
 def cases(values: Iterable[Any], kept: Iterable[Any]) -> list[Any]:

@@ -128,8 +128,9 @@ def _is_variant(item):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Compiling is what most tests spend their time on: further variants wait for CALDERON_ALL_VARIANTS=1, which
-    .ci/run sets; with -m variant it runs them alone. "devices": all tests that need a device and no others."""
+    """Compiling is what most tests spend their time on: further variants wait for CALDERON_ALL_VARIANTS=1; with
+    -m variant it runs them alone. "k/n": a share of them, as .ci/run sets, one test function with all its parameters;
+    "devices": all tests that need a device and no others."""
     further = [item for item in items if _is_variant(item)]
     for item in further:
         item.add_marker(pytest.mark.variant)
@@ -140,7 +141,12 @@ def pytest_collection_modifyitems(config, items):
             raise pytest.UsageError(f"no tests begin with these names of tests/conftest.py: {', '.join(lost)}")
     asked = os.environ.get("CALDERON_ALL_VARIANTS")
     if asked != "1":
-        left_out = [item for item in items if not _needs_device(item)] if asked == "devices" else further
+        if asked == "devices":
+            left_out = [item for item in items if not _needs_device(item)]
+        else:
+            from catalogue import in_share
+
+            left_out = [each for each in further if not (asked and in_share(each.nodeid.split("[")[0], asked))]
         chosen = {id(item) for item in left_out}
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if id(item) not in chosen]

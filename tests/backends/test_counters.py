@@ -58,6 +58,7 @@ def test_pairs_of_a_matrix_are_evaluated_once(opencl):
     assert 18 * n**2 <= count["single_layer"] <= 18 * n * (n + 40)
 
 
+@pytest.mark.variant
 def test_compressed_methods_evaluate_less_than_a_dense_matrix(opencl):
     """Rows of an H-matrix integrate each triangle pair for each function there, near blocks of multipoles once."""
     mesh = cal.mesh.sphere(1.0, 0.13)

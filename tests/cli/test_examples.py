@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 COARSE = {
-    "car_cabin": {"h": 0.4, "step": 8.0},
+    "car_cabin": {"h": 0.4, "step": 24.0},
     "engine_block": {"h": 0.11, "bands": np.array([100.0, 315.0])},
-    "loudspeaker": {"h": 0.05, "highest": 1000.0},
+    "loudspeaker": {"h": 0.05, "highest": 500.0},
     "silencer": {"count": 3},
-    "sphere_head": {"h": 0.02, "highest": 2520.0},
-    "submarine_at_sea": {"points": 40},
+    "sphere_head": {"h": 0.02, "highest": 1260.0},
+    "submarine_at_sea": {"points": 16},
 }
 """Arguments of examples of many solutions that make them fit a test."""
 SCRIPTS = sorted((Path(__file__).parents[2] / "examples").glob("[!_]*.py"))

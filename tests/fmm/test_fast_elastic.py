@@ -93,6 +93,7 @@ def test_transposed_products_of_double_layers_are_checked(mesh, monkeypatch):
         cal.double_layer(GREEN, cal.P1(mesh, components=3)).assemble("fmm", rtol=1e-2)
 
 
+@pytest.mark.variant
 def test_several_layers_in_one_traversal(mesh):
     """Blocks whose columns are multiples of one operator, as the equation of a solid has them."""
     u, t = cal.P1(mesh, components=3), cal.P0(mesh, components=3)

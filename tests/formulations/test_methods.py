@@ -36,7 +36,7 @@ PROBLEMS = {
 }
 
 
-FURTHER = {"Dirichlet"}
+FURTHER = {"Dirichlet", "conductor"}
 CONDITION = {"Dirichlet": 30}  # V s = g is of the first kind: errors of the matrix count by its condition number
 
 

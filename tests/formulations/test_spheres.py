@@ -135,6 +135,7 @@ def test_far_field_at_ten_elements_per_wavelength():
     assert difference(solution.far_field(around), series.far_field(around)) < 0.01
 
 
+@pytest.mark.variant
 def test_loss_in_the_medium(sphere):
     k = 2.0 + 0.3j
     for kind in ("hard", "soft"):

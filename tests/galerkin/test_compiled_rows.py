@@ -124,7 +124,7 @@ CASES = [
     ("single_layer", LAPLACE, "P0", "P0"),
     pytest.param("adjoint_double_layer", LAPLACE, "P2", "P0", marks=pytest.mark.variant),
     ("hypersingular", LAPLACE, "cap", "cap"),
-    ("double_layer", FAST, "cube P1", "P1"),
+    pytest.param("double_layer", FAST, "cube P1", "P1", marks=pytest.mark.variant),
     pytest.param("electric_field", WAVE, "RWG", "cube RWG", marks=pytest.mark.variant),
     ("magnetic_field", WAVE, "cube RWG", "RWG"),
 ]

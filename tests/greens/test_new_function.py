@@ -77,6 +77,7 @@ def test_every_method_has_it(green, mesh):
         assert np.abs(found - exact).max() < 2e-6 * np.abs(exact).max()
 
 
+@pytest.mark.variant
 def test_equivalent_sources_of_the_function_itself(green):
     """Boxes of all sizes have them, on two cubes: on one, whose potentials say nothing of those farther out for a
     function that solves no Helmholtz equation, errors stay above 1e-3. Next to another function of the same

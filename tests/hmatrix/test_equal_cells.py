@@ -63,6 +63,7 @@ def test_layers_of_needles_and_strips_hold_the_tolerance(body, layer):
     assert (np.array(errors) < rtols).all()
 
 
+@pytest.mark.variant
 @pytest.mark.parametrize("body", ["bar", "strip"])
 def test_electric_fields_of_slender_bodies_hold_the_tolerance(body):
     rtols = 1e-3, 1e-7

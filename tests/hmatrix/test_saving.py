@@ -256,6 +256,7 @@ def test_a_file_that_does_not_fit_into_memory_is_refused(tmp_path, monkeypatch):
         operator.assemble("hmatrix", matrix_file=path)
 
 
+@pytest.mark.variant
 def test_a_matrix_at_hand_is_saved_when_a_file_is_named(tmp_path, computed):
     path, wave = tmp_path / "ball.h5", cal.PlaneWave([0, 0, 1], 2.0)
     options = {"method": "hmatrix", "rtol": 1e-4}

@@ -68,7 +68,7 @@ def test_long_waves_cancel_in_double_precision():
 LOSSES = [(layer, k) for layer in ("single_layer", "electric_field") for k in (8.0, 8.0 + 0.8j, 8.0 + 2.4j)]
 
 
-@pytest.mark.parametrize(("layer", "k"), cases(LOSSES, [("single_layer", 8.0 + 0.8j), ("electric_field", 8.0)]))
+@pytest.mark.parametrize(("layer", "k"), cases(LOSSES, [("electric_field", 8.0)]))
 def test_double_precision_and_losses(layer, k):
     operator = getattr(cal, layer)(cal.Helmholtz(k), P1 if layer == "single_layer" else RWG)
     fast, dense = operator.assemble("mlfmm", rtol=1e-5), operator.assemble()

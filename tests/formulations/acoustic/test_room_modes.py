@@ -49,6 +49,7 @@ def test_a_rigid_box_has_its_modes_with_their_multiplicities():
     assert np.abs(along.surface.coefficients).max() == pytest.approx(1)
 
 
+@pytest.mark.variant
 @pytest.mark.parametrize(
     "conditions",
     [None, pytest.param({1: cal.Impedance.relative(5.0)}, marks=pytest.mark.variant)],
@@ -79,6 +80,7 @@ def test_modes_of_a_rigid_box_to_a_thousandth():
     checked(0.1, 8.0, 1e-3, 1e-3)
 
 
+@pytest.mark.variant
 def test_resonances_of_the_outside_are_left_out():
     """An ellipse so tall that it holds those of the soft body as seen from outside, Im k about -1 / size."""
     flat = wavenumbers(cal.resonances(room(0.25), 2.5 * HERTZ, 5.0 * HERTZ))

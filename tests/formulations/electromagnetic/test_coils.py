@@ -108,7 +108,8 @@ def test_three_turns_have_the_inductance_of_their_loops(coil, by):
         assert inductance(z, frequency) == pytest.approx(expected, rel=2e-5) and z.real > 0
 
 
-@pytest.mark.parametrize("options", [pytest.param({}, marks=pytest.mark.variant), {"solver": "gmres"}], ids=str)
+@pytest.mark.variant
+@pytest.mark.parametrize("options", [{}, {"solver": "gmres"}], ids=str)
 def test_two_rings_have_maxwells_mutual_inductance(options):
     distance, frequency = 0.03, 1e4
     one, two = COARSE, ring(distance, around=24)
@@ -135,7 +136,7 @@ def test_voltages_of_any_phase_and_files_keep_the_resistance(tmp_path):
     assert one.gain(np.pi / 2, 0.3) == pytest.approx(1.5, rel=2e-2)  # of a magnetic dipole
 
 
-@pytest.mark.parametrize("by", cases(BY, ["LU", "GMRES"]))
+@pytest.mark.parametrize("by", cases(BY, ["GMRES"]))
 def test_a_short_dipole_has_its_capacitance_and_its_charges(by):
     """Charges between open ends are the other limit: C does not depend on the frequency, R grows with its square."""
     strip = cal.planar.strip_dipole(0.1, 0.004, 0.012, cells=3)

@@ -257,6 +257,7 @@ def test_dipoles_are_waves_too(small):
         problem.solve(cal.ElectricDipole([0, 0, 0.1], [1, 0, 0], 2.0))
 
 
+@pytest.mark.variant
 def test_near_entries_precondition():
     small = cal.mesh.sphere(radius=0.5, h=0.28)
     problem = cal.DielectricScattering(small, 2.0, 4.0)

@@ -38,6 +38,7 @@ def test_a_coated_sheet_without_gaps_is_a_coated_conductor(eps):
         assert np.abs(found - np.diag((outside - seen) / (outside + seen))).max() < 1e-4
 
 
+@pytest.mark.variant
 def test_coats_and_gaps_that_vanish():
     """The effect of a coat, and of a second equal patch above the first one, falls in proportion to thickness."""
     bare = solved(patch(HEIGHT), [BOARD])

@@ -32,6 +32,7 @@ def test_the_capacitance_of_a_patch_becomes_that_of_parallel_plates():
     assert np.all(np.diff(found) < 0) and found[-1] < 5e-4
 
 
+@pytest.mark.variant
 def test_a_coat_that_vanishes():
     """The change falls in proportion to the thickness."""
     bare = impedance([BOARD], 5e9, BOARD.thickness)

@@ -96,6 +96,7 @@ def test_plane_waves_in_a_ball_satisfy_somiglianas_identity(wave):
     assert residuals[1] < 0.5 * residuals[0]
 
 
+@pytest.mark.variant
 def test_slow_waves_have_the_matrices_of_kelvin():
     """To the digits of rules, which have more points for waves; the imaginary part is of the first order. Two plates at
     1/50 of an edge have touching, near and close pairs, whose outer triangle is once the test and once the trial

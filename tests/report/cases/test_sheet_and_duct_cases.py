@@ -122,6 +122,7 @@ def test_four_poles_of_a_band_come_from_few_solutions():
     assert [each.matrix[0, 0].real for each in results.four_poles] == pytest.approx(np.cos(angles), abs=0.03)
 
 
+@pytest.mark.variant
 def test_rooms_have_their_resonances_with_and_without_absorption(tmp_path):
     """k = pi / L, and with b = rho c / Z at one end k = (pi - i artanh b) / L."""
     text = DUCT.replace('frequency = ["200 Hz", "343 Hz"]\n', "") + 'resonances = ["300 Hz", "400 Hz"]\n'
