@@ -97,7 +97,7 @@ def chosen(sources: list[Source]) -> list[Source]:
 
 
 def wanted(name: str) -> bool:
-    """Whether a variant that is not always built is asked for."""
+    """Whether a variant that is not always built is requested."""
     return ASKED == "1" or ("/" in ASKED and in_share(name, ASKED))
 
 

@@ -52,6 +52,7 @@ def test_hilbert_matrix(rtol):
     assert best <= whole.statistics.total.largest_rank <= best + 2
 
 
+@pytest.mark.variant
 def test_single_precision():
     x = sphere_points(1500)
     found = compressed(x, x, 1e-4, dtype=np.float32, shift=0.01)

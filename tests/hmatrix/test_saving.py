@@ -22,7 +22,7 @@ def build(symmetric=True, dtype=np.float64):
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
-@pytest.mark.parametrize("dtype", [np.float64, np.complex64])
+@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.complex64, marks=pytest.mark.variant)])
 def test_a_loaded_matrix_is_the_saved_one(tmp_path, symmetric, dtype):
     A = build(symmetric, dtype)
     A.save(tmp_path / "A.h5")

@@ -10,7 +10,7 @@ from calderon.operators.memory_estimate import preparation_bytes
     "kind, precision",
     [
         (cal.single_layer, "double"),
-        (cal.double_layer, "single"),
+        pytest.param(cal.double_layer, "single", marks=pytest.mark.variant),
         (cal.adjoint_double_layer, "double"),
         (cal.hypersingular, "double"),
     ],

@@ -91,7 +91,7 @@ def test_a_ring_has_the_static_limit_of_the_electric_equation(ring, electric_lim
         assert decibels(far_field(problem), found) < 1e-3  # by GMRES
 
 
-@pytest.mark.parametrize("h", [0.3, 0.18])
+@pytest.mark.parametrize("h", [0.3, pytest.param(0.18, marks=pytest.mark.variant)])
 def test_errors_above_005_db_are_stated_at_every_size(h):
     """The part of the incident wave that is left inside of a ring is an estimate of the error of combined equations,
     which is one of the mesh: it does not depend on the size."""

@@ -45,6 +45,7 @@ def test_a_coat_that_vanishes():
     assert np.all(slopes[1:] > slopes[:-1]) and slopes[2] < 1.05 * slopes[1]
 
 
+@pytest.mark.variant
 def test_two_plates_that_become_one():
     """The echo of two equal patches on both faces of a prepreg is that of one as it vanishes, by matrices and grids."""
     one = cal.planar.patch(LENGTH, WIDTH, H, z=BOARD.thickness)

@@ -74,6 +74,7 @@ def test_the_displacement_is_symmetric(dense):
     assert np.abs(dense.imag).max() > 0.1 * np.abs(dense.real).max()
 
 
+@pytest.mark.variant
 @pytest.mark.parametrize("wave", ["transverse", "longitudinal"])
 def test_plane_waves_in_a_ball_satisfy_somiglianas_identity(wave):
     """u / 2 + T u = U t with displacements u and tractions t of a plane wave; residuals fall with the mesh."""
