@@ -66,7 +66,7 @@ def exact(whole):
         ("matrix-free", {}, 1e-12),
         ("hmatrix", {"rtol": 1e-6}, 1e-6),
         ("mlfmm", {"rtol": 1e-3}, 1e-3),
-        ("mlfmm", {"rtol": 1e-3, "backend": "opencl"}, 1e-3),
+        pytest.param("mlfmm", {"rtol": 1e-3, "backend": "opencl"}, 1e-3, marks=pytest.mark.variant),
     ],
 )
 def test_every_method_has_the_dense_product(method, options, bound, exact, request):
@@ -223,7 +223,7 @@ def test_sparse_and_lazy_blocks(opencl):
         ("matrix-free", {}, 1e-12),
         ("hmatrix", {"rtol": 1e-6}, 1e-6),
         ("mlfmm", {"rtol": 1e-3}, 1e-3),
-        ("mlfmm", {"rtol": 1e-3, "backend": "opencl"}, 1e-3),
+        pytest.param("mlfmm", {"rtol": 1e-3, "backend": "opencl"}, 1e-3, marks=pytest.mark.variant),
     ):
         check(table.assemble(method, **options), matrix, bound)
     assert distance(table.H.assemble().to_array(), matrix.conj().T) < 1e-12
