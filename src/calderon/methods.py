@@ -37,8 +37,8 @@ register(
 register(
     Method(
         "mlfmm", assemble_mlfmm, several=True, stores_near=True, compresses=True, finest=1e-6, least=ACCEPTED,
-        saves=save_near,
-        reads=require_near_file, devices=False, matrix="multilevel fast multipole operator", plan=plan_mlfmm,
+        once={"once": True}, saves=save_near, reads=require_near_file, devices=False,
+        matrix="multilevel fast multipole operator", plan=plan_mlfmm,
     )
 )  # fmt: skip
 register(

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from calderon.case import parse
+from calderon.mesh.errors import AccuracyWarning, warn_of_accuracy
 from calderon.report import run, write
 from calderon.report.formatting import write_csv
+from calderon.report.kind import sheet_of
 from calderon.report.sheet import BestEffort
 from surface_case import CUBE, surface_case
 
@@ -39,6 +41,18 @@ def test_a_picture_of_nothing_costs_no_numbers(results, tmp_path):
     assert expected < set(names) and "slice.png" not in names
     assert "slice.png could not be written" in (tmp_path / "out" / "report.html").read_text()
     assert [text for text in notes(tmp_path / "out") if "slice.png could not be written" in text]
+
+
+def test_what_a_panel_warns_of_is_told_on_the_page(results, tmp_path, monkeypatch):
+    def warned(results):
+        warn_of_accuracy("bands of too few frequencies")
+        return sheet_of(results)
+
+    monkeypatch.setattr("calderon.report.writing.sheet_of", warned)
+    with pytest.warns(AccuracyWarning, match="bands of too few frequencies"):
+        write(results, tmp_path / "out")
+    assert "bands of too few frequencies" in notes(tmp_path / "out")
+    assert "bands of too few frequencies" in (tmp_path / "out" / "report.html").read_text()
 
 
 def test_a_table_or_a_page_that_fails_is_told_and_leaves_the_others(results, tmp_path, monkeypatch):

@@ -21,6 +21,7 @@ from calderon.operators.methods import Plan
 from calderon.operators.products import near_entries
 from calderon.operators.tree import with_integrals
 from calderon.pairs.zones import tolerant
+from calderon.products.check import ROWS
 from calderon.products.device.sums import DeviceSum, OnOneDevice
 from calderon.products.near_file import SavedNear
 from calderon.products.operator import FastOperator
@@ -133,6 +134,7 @@ def assemble_mlfmm(
     rtol: float | None = None,
     progress: bool | None = None,
     matrix_file: str | os.PathLike[str] | None = None,
+    once: bool = False,
 ) -> Multipole:
     """Prepare products with operators of Helmholtz's equation and of Maxwell's equations.
 
@@ -142,7 +144,8 @@ def assemble_mlfmm(
     rtol: relative error of products, default 1e-3, measured with the whole operator at 64 to 1,024 random rows (fewer
     of large matrices). Above it the plane waves get higher degrees, and RuntimeError is raised where that does not
     help. Numbers are in single precision for 1e-4 and above, and never for less. matrix_file: an HDF5 file for near
-    blocks, which are saved by chunks as they are computed, and taken from what is there.
+    blocks, which are saved by chunks as they are computed, and taken from what is there. once: whether one product is
+    needed, for which a check of more than 64 rows would take too large a part of the time.
     Raises ValueError for other equations and for a file of another operator, mesh or tolerance, MemoryError before
     there is no room.
 
@@ -159,7 +162,7 @@ def assemble_mlfmm(
     saved = None if matrix_file is None else SavedNear(matrix_file, operator, wanted, precision)
     operator = with_integrals(operator, lambda each: tolerant(each, wanted, loosened=False))
     with assembly_progress("computing near entries", "parts", progress) as advance, saved or nullcontext():
-        parts = prepared(operator, wanted, execution, saved, advance)
+        parts = prepared(operator, wanted, execution, saved, advance, ROWS if once else None)
         product: LinearOperator = parts.product
         if execution.team:
             parts.shared()

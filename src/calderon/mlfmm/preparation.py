@@ -168,11 +168,12 @@ class Preparation:
 
     def __init__(
         self, operator: BoundaryOperator, rtol: float, execution: Execution, saved: SavedNear | None, advance: Any,
-        precise: bool,
+        rows: int | None, precise: bool,
     ) -> None:  # fmt: skip
-        """precise: whether numbers are in double precision; advance: as in `Medium.fill_near`."""
+        """rows: of the check at most, if given. precise: whether numbers are in double precision; advance: as in
+        `Medium.fill_near`."""
         self.operator, self.rtol, self.execution, self.precise = operator, rtol, execution, precise
-        self.saved, self.advance, self.local = saved, advance, local_of(operator)
+        self.saved, self.advance, self.rows, self.local = saved, advance, rows, local_of(operator)
         self.accept = ACCEPT_FINE_WAVES if rtol < SMALL else ACCEPT_WAVES
         self.tried = list(attempts(rtol, precise))
         choose = partial(chosen, operator, rtol, list(self.tried))
@@ -194,7 +195,7 @@ class Preparation:
     def _check_of(self, terms: Sequence[Any]) -> WaveCheck:
         """The check of rows of the matrix; terms: with whose errors some are chosen."""
         given = self.operator, self.rtol, self.precise, terms
-        return WaveCheck.of(*given, devices=self.execution.devices)
+        return WaveCheck.of(*given, self.rows, self.execution.devices)
 
     @property
     def loses_digits(self) -> bool:
@@ -280,12 +281,13 @@ class Preparation:
 
 
 def prepared(
-    operator: BoundaryOperator, rtol: float, execution: Execution, saved: SavedNear | None, advance: Any
-) -> Parts:
+    operator: BoundaryOperator, rtol: float, execution: Execution, saved: SavedNear | None, advance: Any,
+    rows: int | None = None,
+) -> Parts:  # fmt: skip
     """The products of an expression that hold rtol; in double precision below SINGLE, and where fields cancel. saved: a
-    file of near blocks; advance: as in `Medium.fill_near`."""
+    file of near blocks; advance: as in `Medium.fill_near`; rows: of the check at most, if given."""
     precise = rtol < SINGLE and execution.real == np.float64
-    attempts_of = partial(Preparation, operator, rtol, execution, saved, advance)
+    attempts_of = partial(Preparation, operator, rtol, execution, saved, advance, rows)
     found = attempts_of(precise)
     if found.loses_digits:
         del found  # what it took is free for numbers in double precision

@@ -78,6 +78,7 @@ class Method:
     that it accepts, by precision.
     factorise(matrix, rtol) gives rough factors, for preconditioner="hlu". grids: spacing=, order=, near= are supported.
     joins_blocks: the blocks of an operator are one product, not one each.
+    once: options of `build` for an operator of which one product is needed.
     ranks: the ranks of MPI may share one matrix. devices: devices assemble it, so that "auto" may stand for it there.
     matrix: a description of what is stored. plan(operator, rtol, precision): its Plan; ValueError for an operator that
     the method does not support.
@@ -99,6 +100,7 @@ class Method:
     factorise: Callable[..., Any] | None = None
     grids: bool = False
     joins_blocks: bool = False
+    once: Mapping[str, Any] = field(default_factory=dict)
     ranks: bool = False
     devices: bool = True
     matrix: str = "matrix"

@@ -2,6 +2,7 @@
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -93,8 +94,12 @@ def run(file: CaseFile[Any], stages: Stages | None = None, scratch: Path | None 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         results = kind.compute(file, kind.build(file, stages), stages, scratch)
-    texts = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
-    return replace(results, seconds=stages.seconds, warnings=tuple(texts))
+    return replace(results, seconds=stages.seconds, warnings=texts_of(caught))
+
+
+def texts_of(caught: Iterable[warnings.WarningMessage]) -> tuple[str, ...]:
+    """The texts of warnings that are for users, each once."""
+    return tuple(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
 
 
 def plan(file: CaseFile[Any], stages: Stages | None = None) -> list[Row]:

@@ -13,7 +13,7 @@ from calderon.backends import thread_count
 from calderon.processes import package_version
 from calderon.report.folder import MARK, leaves, result_folder
 from calderon.report.formatting import Row
-from calderon.report.kind import Result, kind_of, sheet_of, timed_headlines
+from calderon.report.kind import Result, kind_of, sheet_of, texts_of, timed_headlines
 from calderon.report.page import page
 from calderon.report.sheet import BestEffort
 from calderon.report.stages import Stages
@@ -40,9 +40,14 @@ def write(
 
     placing is called when all files are written, just before they appear in `out`.
     A file that cannot be written, such as a picture without data, is left out and named in the warnings of report and
-    summary and by a UserWarning; the others do not depend on it. OSError where not even the summary can be written.
+    summary and by a UserWarning; the others do not depend on it. Warnings of panels are in the report, too. OSError
+    where not even the summary can be written.
     """
-    stages, sheet = stages or Stages(), sheet_of(results)
+    stages = stages or Stages()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sheet = sheet_of(results)
+    results = replace(results, warnings=tuple(dict.fromkeys([*results.warnings, *texts_of(caught)])))
     with result_folder(out, force) as new:
         folder = new.folder
         with stages.stage("write tables"):
@@ -64,6 +69,8 @@ def write(
         names = leaves(folder)
         (folder / MARK).write_text(json.dumps({**summary, "files": [*names, MARK]}, indent=2) + "\n", encoding="utf-8")
         placing()
+    for one in caught:
+        warnings.warn(one.message, one.category, stacklevel=2)
     for text in files.failures:
         warnings.warn(text, UserWarning, stacklevel=2)
     return Written(new.place, [*names, MARK], files.failures, first)
