@@ -4,6 +4,7 @@ import functools
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import calderon as cal
 
@@ -73,16 +74,33 @@ def test_a_rigid_and_heavy_ball_is_sound_hard():
 
 
 def test_nothing_happens_at_a_resonance_in_vacuo():
-    """There displacements cannot be eliminated, and the far field is that of frequencies nearby. The first modes after
-    rigid motions are five of torsion, which radiate nothing."""
+    """There displacements cannot be eliminated alone, and the field is that of the whole system. The first modes after
+    rigid motions are five of torsion."""
     soft = cal.ElasticMaterial.from_wave_speeds(7700.0, 1190.0, 648.0)
     frequencies, _ = problem(material=soft).structure.modes(16, 1e5)
     assert frequencies[:6].max() < 1e-3 * frequencies[6]
     ka = 2 * np.pi * frequencies[13] / WATER.speed_of_sound
-    with pytest.warns(cal.AccuracyWarning, match="resonant in vacuo"):
-        there = problem(ka, material=soft).solve(WAVE).far_field(ANGLES, 0.0)
-    near = [problem(ka * (1 + s), material=soft).solve(WAVE).far_field(ANGLES, 0.0) for s in (-1e-4, 1e-4)]
-    assert np.abs(there - np.mean(near, axis=0)).max() < 1e-5 * np.abs(there).max()
+    resonant = problem(ka, material=soft)
+    there, response, n = resonant.solve(WAVE), resonant.response, resonant.unknowns
+    assert response.is_resonant and "behind an absorbing surface" in str(there.info)
+    operators = resonant.system.assembled.to_array()
+    slopes = response.inertia * (operators[:, n:] @ response.trace.toarray())
+    load = (response.trace.T @ response.pairing).toarray()
+    whole = np.block([[response.matrix.toarray(), -load], [slopes, operators[:, :n]]])
+    rhs = np.concatenate([np.zeros(len(load)), resonant._tested(WAVE.at(ka))])
+    pressure = np.linalg.solve(whole, rhs)[-n:]
+    assert np.abs(there.surface.coefficients - pressure).max() < 1e-8 * np.abs(pressure).max()
+
+
+def test_a_mode_that_does_not_move_the_fluid():
+    """A mass on a spring inside, of any amplitude at its own frequency: the pressure is that without it."""
+    whole, square = problem().structure, 1500.0**2
+    stiffness = sp.block_diag([whole.stiffness, [[square]]])
+    normal = sp.hstack([whole.normal, sp.csr_array((whole.normal.shape[0], 1))])
+    sprung = cal.Structure(stiffness, sp.block_diag([whole.mass, [[1.0]]]), normal, whole.space)
+    with pytest.warns(cal.AccuracyWarning, match="does not move the fluid"):
+        found = cal.ElasticScattering(sprung, 1.0, fluid=WATER).solve(WAVE)
+    assert difference(found, solution()) < 1e-6
 
 
 @pytest.mark.parametrize("kind", ["spread", "at a point"])

@@ -77,11 +77,11 @@ def test_two_materials_by_name_and_compressed_methods():
     assert np.abs(compressed.interior.coefficients - dense.interior.coefficients).max() < 1e-5
     single = InhomogeneousPotential(mesh, lambda x: np.eye(3) * np.full((len(x), 1, 1), 4.0), space="P1")
     expected = problem_matrix(4.0)
-    assert np.abs((single.elimination.factors.matrix - expected).toarray()).max() < 1e-12
+    assert np.abs((single.elimination.matrix - expected).toarray()).max() < 1e-12
 
 
 def problem_matrix(value):
-    return InhomogeneousPotential(ball(), value, space="P1").elimination.factors.matrix
+    return InhomogeneousPotential(ball(), value, space="P1").elimination.matrix
 
 
 def test_solutions_are_saved_with_the_volume(tmp_path):

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import calderon as cal
 from calderon.coupling import InhomogeneousScattering
@@ -63,9 +64,9 @@ def test_the_same_material_in_other_words():
         {"a": 0.5, "n": 0.5 / 0.7**2},
         {"a": 0.5 * np.eye(3), "n": lambda x: np.full(len(x), 0.5 / 0.7**2)},
     ]
-    expected = solved()[0].elimination.factors.matrix.toarray()
+    expected = solved()[0].elimination.matrix.toarray()
     for words in given:
-        matrix = InhomogeneousScattering(named, 1.0, **words, space="P1").elimination.factors.matrix
+        matrix = InhomogeneousScattering(named, 1.0, **words, space="P1").elimination.matrix
         assert np.abs(matrix.toarray() - expected).max() < 1e-12 * np.abs(expected).max()
 
 
@@ -99,6 +100,30 @@ def test_loss_is_absorbed():
     assert extinction == pytest.approx(absorbed + solution.scattering_cross_section(), rel=0.01)
 
 
+@pytest.mark.parametrize("formulation", ["burton-miller", "symmetric"])
+def test_the_whole_system_is_solved_at_resonances_of_the_volume(formulation):
+    """Where it has no inverse behind a rigid surface, u and lambda are those of the dense matrix of the whole."""
+    given = {"a": 0.5, "n": 1.02, "space": "P1", "formulation": formulation}
+    elements = InhomogeneousScattering(ball(), 1.0, **given).elements
+    one = np.ones(elements.points.shape[:2])
+    stiffness, mass = elements.stiffness(0.5 * one).toarray(), elements.mass(1.02 * one).toarray()
+    k = float(np.sqrt(scipy.linalg.eigvalsh(stiffness, mass)[2]))
+    problem = InhomogeneousScattering(ball(), k, **given)
+    solution = problem.solve(WAVE, method="dense", rtol=1e-10)
+    assert "behind an absorbing surface" in str(solution.info)
+    rows, rhs = problem.system.assembled.to_array(), problem._right_hand_side(WAVE.at(k))
+    trace, inside = elements.trace.toarray(), stiffness - k**2 * mass
+    n, size = trace.shape
+    if formulation == "symmetric":  # A u + T' (D T u - (M/2 - K') lambda) = T' f
+        load, rhs = trace.T @ rows[:n, n:], [*trace.T @ rhs[:n], *rhs[n:]]
+        inside, rows = inside + trace.T @ rows[:n, :n] @ trace, rows[n:]
+    else:
+        load, rhs = -trace.T @ elements.pairing.toarray(), [*np.zeros(size), *rhs]
+    whole = np.linalg.solve(np.block([[inside, load], [rows[:, :n] @ trace, rows[:, n:]]]), rhs)
+    assert np.abs(solution.surface.coefficients - trace @ whole[:size]).max() < 1e-7
+    assert np.abs(solution.derivative.coefficients - whole[size:]).max() < 1e-6
+
+
 def test_solutions_are_saved_with_the_volume(tmp_path):
     _, solution = solved()
     solution.save(tmp_path / "gel.h5")
@@ -119,7 +144,7 @@ def test_sweeps_keep_the_speeds():
 def test_the_plan_counts_the_factors():
     problem = solved()[0]
     plan = problem.plan(method="dense")
-    assert plan.nbytes > problem.elimination.factors.estimated_bytes and "volume" in dict(plan.lines)
+    assert plan.nbytes > problem.elimination.estimated_bytes and "volume" in dict(plan.lines)
     assert "eliminated by sparse LU" in str(solved()[1].info)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.mesh.tetrahedral.volumes import signed_volumes
+from calderon.mesh.orientation import signed_volumes
 
 skfem = pytest.importorskip("skfem")
 BLOCK = cal.mesh.box([0, 0, 0], [1.0, 0.8, 0.6], [2, 2, 1])

@@ -17,6 +17,7 @@ from calderon.exact.angular import unit_directions
 from calderon.formulations.acoustic.fluid import Fluid, wave_constants
 from calderon.formulations.acoustic.results.elastic_scattering_solution import ElasticScatteringSolution
 from calderon.formulations.acoustic.scattering import ROOT_ERROR, hard_on_a_plane, usual_coupling
+from calderon.formulations.acoustic.sound_equation import of_slopes, of_values
 from calderon.formulations.checks import (
     closed_surface,
     elements_per_wavelength,
@@ -28,7 +29,6 @@ from calderon.formulations.checks import (
 from calderon.formulations.elastic.material import ElasticMaterial
 from calderon.formulations.monostatic import monostatic_sweep
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
-from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.sweep import Sweep, sweep_of
@@ -38,12 +38,7 @@ from calderon.mesh.errors import warn_of_accuracy
 from calderon.onsurface import osrc_dtn
 from calderon.operators import (
     BoundaryOperator,
-    adjoint_double_layer,
     blocks,
-    double_layer,
-    hypersingular,
-    identity,
-    single_layer,
 )
 from calderon.potentials import double_layer_potential, single_layer_potential
 from calderon.spaces import Function, Loads, Space
@@ -61,8 +56,8 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
         (I/2 - K + eta D) p + rho omega^2 (V + eta (I/2 + K')) n . u = p_inc + eta dp_inc/dn,    eta = i / Re k,
 
     p in P2, n . u in DP2, tested with P2: the equation of Burton and Miller, which has one solution at each frequency.
-    u is eliminated by sparse factors of A, which a resonance of the body in vacuo does not have: an AccuracyWarning
-    says what is done there.
+    u is eliminated by sparse factors of A; at a resonance of the body in vacuo, where A has none, p + i omega rho c n .
+    u is unknown instead of p.
 
     volume: a `TetrahedralMesh` in m, a `MeshTet` of scikit-fem, (points, tetrahedra), or a `Structure`, which has
     matrices of its own. wavenumber: k of the fluid in 1/m, omega = c Re k; or frequency= in Hz. material:
@@ -194,7 +189,7 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
         loads, slopes = self._loads, self.structure.space.loads()
         pressures = [loads @ wave.normal_derivative(loads.points, loads.normals) for wave in waves]
         passed = np.stack([slopes @ wave(slopes.points) for wave in waves], axis=1)
-        far = np.stack(pressures, axis=1) - self.response.transposed(passed)
+        far = self.response.transposed(np.concatenate([np.stack(pressures, axis=1), -passed]))
         return sides, far / (4 * np.pi)
 
     @cached_property
@@ -208,13 +203,12 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
             f"eta = {self.eta:.4g} m, u = (S - omega^2 M)^-1 (F - N' p)"
         )
         self._warn_of_modes()
-        eliminated: Any = self.response
-        return EliminatedSystem(text, self._operator(), (self.function_space,), elimination=eliminated)
+        return EliminatedSystem(text, self._operator(), (self.function_space,), elimination=self.response)
 
     @cached_property
     def response(self) -> Response:
-        """n . u of pressures at this frequency."""
-        return Response(self.structure, self.omega, self.fluid.density * self.omega**2)
+        """Pressures and their slopes at this frequency."""
+        return Response.of(self.structure, self.omega, self.fluid)
 
     def _warn_of_modes(self) -> None:
         if self.structure.is_modal and self.structure.rest is None and self.fluid.is_liquid:
@@ -227,9 +221,7 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
     def _operator(self) -> BoundaryOperator:
         """[A, B] of p and of dp/dn."""
         space, slopes, green, eta = self.function_space, self.structure.space, self.green, self.eta
-        pressed = 0.5 * identity(space) - double_layer(green, space) + eta * hypersingular(green, space)
-        moved = single_layer(green, slopes, space) + eta * adjoint_double_layer(green, slopes, space)
-        return blocks([[pressed, moved + (0.5 * eta) * identity(slopes, space)]])
+        return blocks([[of_values(green, space, space, eta), of_slopes(green, slopes, space, eta)]])
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
@@ -240,19 +232,6 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
     def usual_solver(self) -> str:  # type: ignore[override]
         """LU factors, as "auto" stores the entries of small problems alone."""
         return "lu"
-
-    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
-        if not options.preconditioned_by("osrc"):
-            return super()._preconditioned(options)
-        precision = "single" if options.precision == "single" else "double"
-        if precision not in self._inverses:
-            self._inverses[precision] = Preconditioner("osrc", self.unknowns, lambda: self._osrc(precision))
-        return replace(options, preconditioner=self._inverses[precision])
-
-    @cached_property
-    def _inverses(self) -> dict[str, LinearOperator]:
-        """The preconditioners "osrc" by their precision."""
-        return {}
 
     def _osrc(self, precision: str) -> LinearOperator:
         dtn = osrc_dtn(self.function_space, self.wavenumber, error=ROOT_ERROR, precision=precision)
@@ -283,17 +262,17 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
         found = np.zeros(self.unknowns, np.complex128) if data is None else self._tested(data)
         if self.forces is not None:
-            slopes = self.response.of_forces(self.forces)
-            found = found - self.system.assembled @ np.concatenate([np.zeros(self.unknowns), slopes])
+            found = found - self.system.assembled @ self.response.of_load(self.forces)
         return found
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ElasticScatteringSolution:
         structure, response, forces = self.structure, self.response, self.forces
-        slopes = response.slopes(coefficients[:, None])[:, 0]
-        moved = response.displacements(coefficients, forces)
-        if forces is not None:
-            slopes = slopes + response.of_forces(forces)
-        pressure = Function(structure.pressures, coefficients, "pressure", "Pa")
+        moved = response.volume(coefficients[:, None], None if forces is None else forces[:, None])
+        value = response.trace @ moved
+        pressures = response.primary(coefficients[:, None], value)
+        slopes = response.fields(pressures, pressures[:0], value)[len(pressures) :, 0]
+        moved = moved[:, 0]
+        pressure = Function(structure.pressures, pressures[:, 0], "pressure", "Pa")
         slope = Function(structure.space, slopes, "slope of the pressure", "Pa/m")
         layers = double_layer_potential(self.green, pressure), single_layer_potential(self.green, -1 * slope)
         given = 0.0 if forces is None else 0.5 * self.omega * float(np.vdot(forces, moved).imag)

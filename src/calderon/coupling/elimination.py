@@ -1,5 +1,16 @@
-"""Unknowns of the volume eliminated by sparse factors: a matrix over that of the boundary operators."""
+"""Unknowns of the volume eliminated by sparse factors: a matrix over that of the boundary operators.
 
+The whole system consists of A u = F + T' M p, finite elements in the volume with a load F, and of rows B s = b,
+boundary operators on fields s of the surface, linear in p and in the values v = T u. With u = A^-1 (F + T' M p) its
+unknowns are those of the surface. Where A alone is resonant it has no inverse, though the whole system has. Then the
+unknowns are x = p + R v, what comes in through an absorbing surface, with
+
+    (A + T' M R T) u = F + T' M x,     p = x - R v,
+
+which is the same system for the same u and p: nothing is added to the equations.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,10 +31,26 @@ COLUMNS = 128
 
 
 @dataclass(frozen=True, eq=False)
-class VolumeFactors:
-    """Sparse LU factors of a matrix A of finite elements, made when they are first needed."""
+class Elimination:
+    """The map from unknowns x (n, m) to the fields of the surface, (v, p) unless a subclass has others.
+
+    matrix: A (N, N), symmetric, its factors are made when they are first needed. trace: T (n_v, N). pairing: M
+    (n_v, n_p). absorbing: makes R (n_p, n_v), with M R symmetric, where A is resonant. robin: R where A never has an
+    inverse, as in statics, where constants are in its null space. others: number of further unknowns q, which follow
+    x; then M is the identity, p is added to the first rows, and the fields are (v, q), as in symmetric couplings.
+    """
 
     matrix: sp.csr_array
+    trace: Any
+    pairing: sp.csr_array
+    absorbing: Callable[[], sp.csr_array]
+    robin: sp.csr_array | None = None
+    others: int = 0
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns."""
+        return int(self.pairing.shape[1]) + self.others
 
     @property
     def estimated_bytes(self) -> int:
@@ -31,72 +58,94 @@ class VolumeFactors:
         return factor_bytes(self.matrix)
 
     @cached_property
-    def _factors(self) -> SparseLU:
-        factors = SparseLU(self.matrix)
-        if factors.is_singular:
-            raise ValueError(
-                f"the matrix of the volume has nearly no inverse (condition {factors.condition:.1g}): this is a "
-                "resonance of the body with a rigid surface, take a wavenumber nearby or some loss"
-            )
-        return factors
+    def _inverse(self) -> tuple[SparseLU, Any]:
+        """The factors, and R, None without."""
+        if self.robin is not None:
+            return SparseLU(self.with_surface(self.robin)), self.robin
+        if (factors := regular_factors(self.matrix)) is not None:
+            return factors, None
+        robin = self.absorbing()
+        factors = regular_factors(self.with_surface(robin))
+        return (self._undamped() if factors is None else factors), robin
 
-    def solve(self, rhs: NDArray[Any]) -> NDArray[Any]:
-        """A^-1 b for columns b (N, m); real factors serve complex columns."""
-        return self._factors.solve(rhs)
+    def _undamped(self) -> SparseLU:
+        """Factors where A has no inverse with an absorbing surface either."""
+        raise np.linalg.LinAlgError(
+            "the matrix of the volume has nearly no inverse: check its materials, parts may be unconnected"
+        )
 
-
-@dataclass(frozen=True, eq=False)
-class Elimination:
-    """The map that replaces the unknowns of the volume, A u = T' y, in boundary operators that act on (T u, lambda).
-
-    symmetric: the unknowns are (y, lambda), and the first rows have y added; else they are x (n_lambda,),
-    y = M x with the mass matrix `pairing` (n_u, n_lambda), and x = lambda + R T u. robin: R (n_lambda, n_u), where A
-    has T' M R T added since it would have no inverse without: constants are in its null space in statics; else None.
-    """
-
-    factors: VolumeFactors
-    trace: sp.csr_array
-    pairing: sp.csr_array
-    symmetric: bool = False
-    robin: sp.csr_array | None = None
+    def with_surface(self, robin: Any) -> sp.csr_array:
+        """A + T' M R T."""
+        return sp.csr_array(self.matrix + sp.csr_array(self.trace.T @ (self.pairing @ robin @ self.trace)))
 
     @property
-    def size(self) -> int:
-        """Number of unknowns."""
-        return self.pairing.shape[1] + (self.pairing.shape[0] if self.symmetric else 0)
+    def dtype(self) -> np.dtype[Any]:
+        """The kind of numbers of the factors."""
+        return np.dtype(self._inverse[0].dtype)
 
-    def load(self, x: NDArray[Any]) -> NDArray[Any]:
-        """y (n_u, m) of unknowns x (n, m)."""
-        return np.asarray(x[: self.pairing.shape[0]] if self.symmetric else self.pairing @ x)
+    @property
+    def is_resonant(self) -> bool:
+        """Whether A has no inverse."""
+        return self.robin is None and self._inverse[1] is not None
 
-    def slope(self, x: NDArray[Any], value: NDArray[Any]) -> NDArray[Any]:
-        """lambda (n_lambda, ...) of unknowns x (n, ...) and T u."""
-        if self.symmetric:
-            return x[self.pairing.shape[0] :]
-        return x if self.robin is None else x - self.robin @ value
+    def solve(self, load: NDArray[Any]) -> NDArray[Any]:
+        """(A + T' M R T)^-1 F for columns F (N, m); real factors serve complex columns."""
+        return self._inverse[0].solve(load)
 
-    def volume(self, x: NDArray[Any]) -> NDArray[Any]:
-        """u (N, m) in the volume of unknowns x (n, m)."""
-        return self.factors.solve(self.trace.T @ self.load(x))
+    def volume(self, x: NDArray[Any], load: NDArray[Any] | None = None) -> NDArray[Any]:
+        """u (N, m) of unknowns x (n, m) and loads F (N, m)."""
+        caused = self.trace.T @ (self.pairing @ x[: self.pairing.shape[1]])
+        return self.solve(caused if load is None else caused + load)
 
-    def surface(self, x: NDArray[Any]) -> NDArray[Any]:
-        """(T u, lambda) of unknowns x (n, m)."""
-        value = self.trace @ self.volume(x)
-        return np.concatenate([value, self.slope(x, value)])
+    def primary(self, x: NDArray[Any], value: NDArray[Any]) -> NDArray[Any]:
+        """p (n_p, ...) of unknowns x (n, ...) and v."""
+        robin, own = self._inverse[1], x[: self.pairing.shape[1]]
+        return own if robin is None else own - robin @ value
 
-    def transposed(self, weights: NDArray[Any], slopes: NDArray[Any]) -> NDArray[Any]:
-        """(n, m) what weights (n_u, m) of T u and (n_lambda, m) of lambda are of the unknowns."""
-        if self.robin is not None:
-            weights = weights - self.robin.T @ slopes
-        own = self.trace @ self.factors.solve(self.trace.T @ weights)
-        return np.concatenate([own, slopes]) if self.symmetric else self.pairing.T @ own + slopes
+    def fields(self, primary: NDArray[Any], others: NDArray[Any], value: NDArray[Any]) -> NDArray[Any]:
+        """The fields of the surface of p, q and v."""
+        return np.concatenate([value, others if self.others else primary])
+
+    def weights(self, fields: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """The transpose of `fields`: weights of p, q and v from those of the fields."""
+        value, other = np.split(fields, [self.trace.shape[0]])
+        none = np.zeros((self.pairing.shape[1], *fields.shape[1:]), fields.dtype)
+        return (none, other, value) if self.others else (other, other[:0], value)
+
+    def surface(self, x: NDArray[Any], load: NDArray[Any] | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The fields of unknowns x (n, m) and loads F (N, m), and p."""
+        value = self.trace @ self.volume(x, load)
+        primary = self.primary(x, value)
+        return self.fields(primary, x[self.pairing.shape[1] :], value), primary
+
+    def of_load(self, load: NDArray[Any]) -> NDArray[Any]:
+        """The fields of a load F (N,) where x = 0."""
+        return self.surface(np.zeros((self.size, 1)), load[:, None])[0][:, 0]
+
+    def transposed(self, fields: NDArray[Any]) -> NDArray[Any]:
+        """(n, m) what weights of the fields are of the unknowns."""
+        primary, others, value = self.weights(fields)
+        robin = self._inverse[1]
+        if robin is not None:
+            value = value - robin.T @ primary
+        own = self.pairing.T @ (self.trace @ self.solve(self.trace.T @ value))
+        return np.concatenate([own + primary, others])
+
+
+def regular_factors(matrix: Any) -> SparseLU | None:
+    """The factors of a sparse matrix, None of one that has nearly no inverse."""
+    try:
+        factors = SparseLU(matrix)
+    except np.linalg.LinAlgError:  # a pivot is zero
+        return None
+    return None if factors.is_singular else factors
 
 
 class EliminatedMatrix(LinearOperator):
-    """B E (+ y in the first rows), with boundary operators B on (T u, lambda) and (T u, lambda) = E x."""
+    """The matrix of the unknowns of the surface: boundary operators B on the fields of an `Elimination`."""
 
     def __init__(self, matrix: Any, elimination: Elimination) -> None:
-        kind = np.result_type(matrix.dtype, elimination.factors.matrix.dtype)
+        kind = np.result_type(matrix.dtype, elimination.dtype)
         single = np.dtype(matrix.dtype).itemsize <= (8 if matrix.dtype.kind == "c" else 4)
         if single:
             kind = np.dtype(np.complex64 if kind.kind == "c" else np.float32)
@@ -104,10 +153,10 @@ class EliminatedMatrix(LinearOperator):
         self.matrix, self.elimination = matrix, elimination
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        found = np.asarray(self.matrix @ self.elimination.surface(x).astype(np.result_type(self.dtype, x.dtype)))
-        if self.elimination.symmetric:
-            load = self.elimination.load(x)
-            found[: len(load)] += load
+        fields, primary = self.elimination.surface(x)
+        found = np.asarray(self.matrix @ fields.astype(np.result_type(self.dtype, x.dtype)))
+        if self.elimination.others:
+            found[: len(primary)] += primary
         return found
 
     def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
@@ -119,16 +168,14 @@ class EliminatedMatrix(LinearOperator):
         found = np.empty(self.shape, self.dtype)
         for start in range(0, size, COLUMNS):
             part = slice(start, min(start + COLUMNS, size))
-            units = np.zeros((size, part.stop - start))
-            units[np.arange(start, part.stop), np.arange(part.stop - start)] = 1.0
-            found[:, part] = self._matmat(units)
+            found[:, part] = self._matmat(np.eye(size, part.stop - start, -start))
         return found
 
     toarray = to_array
 
     def __str__(self) -> str:
-        inside = self.elimination.factors.matrix.shape[0]
-        return f"{self.matrix}, {inside} unknowns in the volume eliminated by sparse LU"
+        text = f"{self.matrix}, {self.elimination.matrix.shape[0]} unknowns in the volume eliminated by sparse LU"
+        return f"{text}, behind an absorbing surface at their resonance" if self.elimination.is_resonant else text
 
 
 @dataclass(frozen=True)
@@ -149,17 +196,17 @@ class DualUnknowns:
 
 @dataclass(eq=False)
 class EliminatedSystem(LinearSystem):
-    """The equation of the boundary with the volume eliminated. operator: boundary operators on (T u, lambda)."""
+    """The equation of the boundary with the volume eliminated. operator: boundary operators on fields of the
+    surface."""
 
     elimination: Elimination = None  # type: ignore[assignment]
 
     def planned_matrix(self, options: SolveOptions) -> Plan:
         """The plan of the boundary operators, with the factors of the volume."""
         plan = super().planned_matrix(options)
-        factors = self.elimination.factors
-        inside = f"{factors.matrix.shape[0]} unknowns, factors of {factors.estimated_bytes / 1e9:.2g} GB"
-        lines = (*plan.lines, ("volume", inside))
-        return plan._replace(nbytes=plan.nbytes + factors.estimated_bytes, lines=lines)
+        nbytes = self.elimination.estimated_bytes
+        inside = f"{self.elimination.matrix.shape[0]} unknowns, factors of {nbytes / 1e9:.2g} GB"
+        return plan._replace(nbytes=plan.nbytes + nbytes, lines=(*plan.lines, ("volume", inside)))
 
     def solve(self, rhs: NDArray[Any], options: SolveOptions) -> Any:
         if options.preconditioned_by("hlu"):

@@ -9,9 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.coupling.traces import trace
-from calderon.coupling.volumes import scikit_fem, skfem_mesh, tetrahedral_mesh
+from calderon.coupling.volumes import scikit_fem, skfem_mesh, used_volume
 from calderon.mesh import TetrahedralMesh
-from calderon.mesh.tetrahedra import extracted
 from calderon.spaces import P1, P2, Space
 from calderon.spaces.volume_function import VolumeFunction
 
@@ -29,10 +28,7 @@ class FiniteElements:
     @classmethod
     def of(cls, volume: Any, degree: int) -> "FiniteElements":
         """The functions of a degree on a volume, which is given as for `boundary`."""
-        mesh = tetrahedral_mesh(volume)
-        if len(np.unique(mesh.tetrahedra)) < mesh.number_of_vertices:
-            mesh = extracted(mesh, np.arange(mesh.number_of_tetrahedra), mesh.names, np.zeros((0, 3), np.int64), "wall")
-        return cls(mesh, degree)
+        return cls(used_volume(volume), degree)
 
     @cached_property
     def basis(self) -> Any:
@@ -73,6 +69,11 @@ class FiniteElements:
     def pairing(self) -> sp.csr_array:
         """M (space.dimension, slopes.dimension), integrals of the functions on the boundary with `slopes`."""
         return self.slopes.mass_matrix(self.space)
+
+    def robin(self, eta: complex) -> sp.csr_array:
+        """R (slopes.dimension, space.dimension): values over eta as `slopes`, by the sums of their mass matrix, so that
+        it is sparse; M R is symmetric."""
+        return sp.csr_array(sp.diags_array(1 / (eta * self.slopes.mass_matrix().sum(axis=1))) @ self.pairing.T)
 
     @cached_property
     def trace(self) -> sp.csr_array:
@@ -121,3 +122,15 @@ class FiniteElements:
             ends = np.sort(basis.mesh.edges.T, axis=1)
             values = np.concatenate([values, coefficients[basis.edge_dofs[0]][np.lexsort(ends.T[::-1])]])
         return VolumeFunction(mesh.vertices, mesh.tetrahedra, self.degree, np.asarray(values), label, unit)
+
+
+def matrices(volume: Any) -> tuple[sp.csr_array, sp.csr_array]:
+    """Stiffness and mass matrix (nv, nv) of linear tetrahedra, int grad phi_i . grad phi_j and int phi_i phi_j.
+
+    volume: as for `boundary`; function i belongs to its vertex i. A vertex of no tetrahedron has rows of zeros.
+    """
+    skfem = scikit_fem()
+    basis = skfem.Basis(skfem_mesh(volume), skfem.ElementTetP1(), intorder=2)
+    stiffness = skfem.BilinearForm(lambda u, v, w: (u.grad * v.grad).sum(axis=0)).assemble(basis)
+    mass = skfem.BilinearForm(lambda u, v, w: u * v).assemble(basis)
+    return sp.csr_array(stiffness), sp.csr_array(mass)

@@ -5,17 +5,19 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.coupling.coefficients import Coefficient, at_points, require_loss, require_positive
-from calderon.coupling.elimination import DualUnknowns, EliminatedSystem, Elimination, VolumeFactors
+from calderon.coupling.elimination import DualUnknowns, EliminatedSystem, Elimination
 from calderon.coupling.finite_elements import DEGREES, FiniteElements
 from calderon.formulations.acoustic.results.volume_solution import VolumeScatteringSolution
 from calderon.formulations.acoustic.scattering import ScatteringProblem, usual_coupling
+from calderon.formulations.acoustic.sound_equation import of_slopes, of_values
 from calderon.formulations.options import SolveChoices, SolveOptions
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh import TriangleMesh
-from calderon.operators import adjoint_double_layer, blocks, double_layer, hypersingular, identity, single_layer
+from calderon.operators import adjoint_double_layer, blocks, hypersingular, identity
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import Function
 from calderon.validation import one_of, wavenumber_of_a_wave
@@ -52,8 +54,8 @@ class InhomogeneousScattering(ScatteringProblem):
 
     with the row above, eta = 0, whose lambda alone is ambiguous there: u and far fields stay right.
 
-    u in the volume is eliminated by sparse LU factors of A, so that iterations know the surface only. A is singular at
-    resonances of the body with a rigid surface, which are avoided by any other wavenumber. Mirrors: see `mesh`.
+    u in the volume is eliminated by sparse LU factors of A, so that iterations know the surface only. Where A is
+    singular, at resonances of the body with a rigid surface, lambda - i k u is unknown instead of lambda.
 
     C. Johnson and J.-C. Nedelec, Math. Comp. 35 (1980) 1063; M. Costabel, Boundary Elements IX (1987) 411.
     """
@@ -154,13 +156,15 @@ class InhomogeneousScattering(ScatteringProblem):
         """The volume, whose factors are made when they are first needed."""
         (a, n), elements = self._material, self.elements
         matrix = elements.stiffness(a) - self.wavenumber**2 * elements.mass(n)
-        factors = VolumeFactors(matrix.tocsr())
-        return Elimination(factors, elements.trace, elements.pairing, self.formulation == "symmetric")
+        eta, pairing = usual_coupling(self.wavenumber), elements.pairing
+        if self.formulation == "symmetric":
+            loads, further = sp.eye_array(pairing.shape[0], format="csr"), pairing.shape[1]
+            return Elimination(matrix, elements.trace, loads, lambda: pairing @ elements.robin(eta), others=further)
+        return Elimination(matrix, elements.trace, pairing, lambda: elements.robin(eta))
 
     def _build_system(self) -> EliminatedSystem:
         green, space, slopes, eta = self.green, self.function_space, self.elements.slopes, self.eta
-        value: Any = 0.5 * identity(space, slopes) - double_layer(green, space, slopes)
-        slope: Any = single_layer(green, slopes)
+        value, slope = of_values(green, space, slopes, eta), of_slopes(green, slopes, slopes, eta)
         if self.formulation == "symmetric":
             text = (
                 "symmetric coupling (A + T' D T) u - T' (M/2 - K') lambda = T' du_inc/dn, -(I/2 - K) T u - V lambda = "
@@ -172,8 +176,6 @@ class InhomogeneousScattering(ScatteringProblem):
             return EliminatedSystem(text, rows, spaces, elimination=self.elimination)
         text = "A u = T' M lambda, (I/2 - K) T u + V lambda = u_inc (Johnson-Nedelec)"
         if eta != 0:
-            value = value + eta * hypersingular(green, space, slopes)
-            slope = slope + eta * (0.5 * identity(slopes) + adjoint_double_layer(green, slopes))
             text = (
                 "A u = T' M lambda, Burton-Miller (I/2 - K + eta D) T u + (V + eta (I/2 + K')) lambda = u_inc + eta "
                 f"du_inc/dn, eta = {eta:.4g} m"
@@ -190,7 +192,7 @@ class InhomogeneousScattering(ScatteringProblem):
 
     def _far_load(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
         slopes = -self.elements.inclusion.T @ value
-        return self.elimination.transposed(derivative[:, None], slopes[:, None])[:, 0]
+        return self.elimination.transposed(np.concatenate([derivative, slopes])[:, None])[:, 0]
 
     def _potentials(self, coefficients: NDArray[Any]) -> tuple[Any, tuple[Potential, ...]]:
         return self._outside(self.elements.trace @ self._inside(coefficients), coefficients)[::2]
@@ -201,7 +203,8 @@ class InhomogeneousScattering(ScatteringProblem):
 
     def _outside(self, value: NDArray[Any], coefficients: NDArray[Any]) -> tuple[Function, Function, Any]:
         """The total field on the surface, its normal derivative, and the layers of the scattered field."""
-        slope, slopes = self.elimination.slope(coefficients, value), self.elements.slopes
+        elimination, slopes = self.elimination, self.elements.slopes
+        slope = coefficients[-elimination.others :] if elimination.others else elimination.primary(coefficients, value)
         total = Function(self.function_space, value, "total pressure", "Pa")
         derivative = Function(slopes, slope, "normal derivative of the total pressure", "Pa/m")
         negative = Function(slopes, -slope, derivative.label, derivative.unit)

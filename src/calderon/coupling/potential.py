@@ -5,13 +5,13 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.coupling.coefficients import Coefficient, at_points, require_positive
-from calderon.coupling.elimination import EliminatedSystem, Elimination, VolumeFactors
+from calderon.coupling.elimination import EliminatedSystem, Elimination
 from calderon.coupling.finite_elements import DEGREES, FiniteElements
 from calderon.exact import VACUUM_PERMITTIVITY
+from calderon.formulations.acoustic.sound_equation import of_slopes, of_values
 from calderon.formulations.checks import closed_surface
 from calderon.formulations.laplace.volume_potential import VolumePotentialSolution
 from calderon.formulations.options import SolveOptions
@@ -19,7 +19,7 @@ from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
-from calderon.operators import adjoint_double_layer, blocks, double_layer, hypersingular, identity, single_layer
+from calderon.operators import blocks
 from calderon.potentials import double_layer_potential, single_layer_potential
 from calderon.spaces import Function, Space
 from calderon.validation import one_of
@@ -113,24 +113,19 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
 
     @cached_property
     def elimination(self) -> Elimination:
-        """The volume, whose factors are made when they are first needed; the lumped mass matrix of lambda makes R
-        sparse."""
-        elements, pairing = self.elements, self.elements.pairing
-        lumped = elements.slopes.mass_matrix().sum(axis=1)
-        robin = sp.csr_array(sp.diags_array(1 / (self.eta * lumped)) @ pairing.T)
-        matrix = elements.stiffness(self._constant) + elements.trace.T @ pairing @ robin @ elements.trace
-        return Elimination(VolumeFactors(matrix.tocsr()), elements.trace, pairing, robin=robin)
+        """The volume, whose factors are made when they are first needed."""
+        elements, robin = self.elements, self.elements.robin(self.eta)
+        matrix = elements.stiffness(self._constant)
+        return Elimination(matrix, elements.trace, elements.pairing, lambda: robin, robin)
 
     def _build_system(self) -> EliminatedSystem:
         green, space, slopes, eta = Laplace(), self.function_space, self.elements.slopes, self.eta
-        value = 0.5 * identity(space, slopes) - double_layer(green, space, slopes)
-        value = value + eta * hypersingular(green, space, slopes)
-        slope = single_layer(green, slopes) + eta * (0.5 * identity(slopes) + adjoint_double_layer(green, slopes))
+        rows = blocks([[of_values(green, space, slopes, eta), of_slopes(green, slopes, slopes, eta)]])
         text = (
             "A u = T' M lambda, (I/2 - K + eta D) T u + (V + eta (I/2 + K')) lambda = u_0 + eta du_0/dn, "
             f"eta = {eta:.4g} m"
         )
-        return EliminatedSystem(text, blocks([[value, slope]]), (slopes,), elimination=self.elimination)
+        return EliminatedSystem(text, rows, (slopes,), elimination=self.elimination)
 
     def _checked(self, data: Any) -> Any:
         if data is None and self.charge_density is None:
@@ -172,18 +167,14 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
             found = loads @ data.potential(loads.points) + self.eta * (loads @ derivative)
         load = self._load(data)
         if load.any():
-            elimination = self.elimination
-            value = elimination.trace @ elimination.factors.solve(load)
-            slope = elimination.slope(np.zeros(slopes.dimension), value)
-            found = found - self.system.assembled @ np.concatenate([value, slope])
+            found = found - self.system.assembled @ self.elimination.of_load(load)
         return np.asarray(found)
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> VolumePotentialSolution:
         elimination, space, unit = self.elimination, self.function_space, {"electric": "V", "magnetic": "A"}[self.kind]
-        inside = elimination.volume(coefficients[:, None])[:, 0]
-        inside = inside + elimination.factors.solve(self._load(data)[:, None])[:, 0]
+        inside = elimination.volume(coefficients[:, None], self._load(data)[:, None])[:, 0]
         value = elimination.trace @ inside
-        slope = elimination.slope(coefficients, value)
+        slope = elimination.primary(coefficients, value)
         surface, slopes = Function(space, value, "potential", unit), self.elements.slopes
         derivative = Function(slopes, slope, "normal derivative of the potential", f"{unit}/m")
         negative = Function(slopes, -slope, derivative.label, derivative.unit)

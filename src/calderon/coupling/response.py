@@ -1,93 +1,67 @@
 """The response of a structure to pressures at one frequency, with its displacements eliminated."""
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.coupling.elimination import VolumeFactors
+from calderon.coupling.elimination import Elimination
 from calderon.coupling.structures import Structure
+from calderon.formulations.acoustic.fluid import Fluid
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.solvers.sparse_lu import SparseLU
 
 RELEASE = 1e-8
-"""The loss that is added to the inertia at a resonance in vacuo: factors keep half of their digits."""
+"""The loss of the inertia where modes do not move the fluid: factors keep half of their digits."""
 
 
 @dataclass(frozen=True, eq=False)
-class Response:
-    """n . u of a structure at an angular frequency omega in 1/s. inertia: rho omega^2 of the fluid, the slope dp/dn
-    over n . u."""
+class Response(Elimination):
+    """(p, dp/dn) on the wet surface of a structure at an angular frequency omega in 1/s: A = S - omega^2 M,
+    T u = n . u, dp/dn = rho omega^2 n . u, and y = -<q, psi>' p."""
 
-    structure: Structure
-    omega: float
-    inertia: float
+    structure: Structure = None  # type: ignore[assignment]
+    omega: float = 0.0
+    inertia: float = 0.0
 
-    symmetric: ClassVar[bool] = False
+    @classmethod
+    def of(cls, structure: Structure, omega: float, fluid: Fluid) -> "Response":
+        """The response in a fluid. Absorbing is p = rho c times the velocity, tested with functions of pressure over
+        the sums of their mass matrix."""
 
-    @cached_property
-    def factors(self) -> VolumeFactors:
-        """S - omega^2 M, of which the memory of factors is known before they are made."""
-        return VolumeFactors(self.structure.dynamic(self.omega**2))
+        def absorbing() -> sp.csr_array:
+            mass = abs(structure.pressures.mass_matrix()).sum(axis=1)
+            impedance = 1j * omega * fluid.density * fluid.speed_of_sound
+            return sp.csr_array(sp.diags_array(impedance / mass) @ structure.pairing)
 
-    @cached_property
-    def _inverse(self) -> SparseLU:
-        """The factors of that matrix, or with an AccuracyWarning of one nearby where the structure is resonant in
-        vacuo."""
-        try:
-            found = SparseLU(self.factors.matrix)
-            if not found.is_singular:
-                return found
-        except np.linalg.LinAlgError:  # a pivot is zero
-            pass
+        pairing = sp.csr_array(-structure.pairing.T)
+        return cls(structure.dynamic(omega**2), structure.normal, pairing, absorbing, structure=structure,
+                   omega=omega, inertia=fluid.density * omega**2)  # fmt: skip
+
+    def _undamped(self) -> SparseLU:
+        """Factors with a small loss, and an AccuracyWarning."""
         warn_of_accuracy(
-            f"at {self.omega / (2 * np.pi):.6g} Hz the structure is resonant in vacuo, where displacements cannot be "
-            f"eliminated: its inertia has a loss of {RELEASE:g} more, which leaves 6 digits of the far field"
+            f"at {self.omega / (2 * np.pi):.6g} Hz the structure has a mode in vacuo that does not move the fluid, as "
+            f"torsion, which may have any amplitude: its inertia has a loss of {RELEASE:g} more, and the pressure is "
+            "right"
         )
-        return SparseLU(self.structure.dynamic(self.omega**2 * (1 + 1j * RELEASE)))
+        lossy = self.structure.dynamic(self.omega**2 * (1 + 1j * RELEASE))
+        return SparseLU(self.with_surface(self.absorbing()) - self.matrix + lossy)
 
-    @property
-    def size(self) -> int:
-        """Number of unknown pressures."""
-        return self.structure.pressures.dimension
+    def fields(self, primary: NDArray[Any], others: NDArray[Any], value: NDArray[Any]) -> NDArray[Any]:
+        """(p, dp/dn) of pressures p and n . u, with that of the rest."""
+        if (rest := self.structure.rest) is not None:
+            static = self.structure.static_factors.solve(self.structure.loads(primary))
+            value = value - rest.response @ primary + self.structure.normal @ static
+        return np.concatenate([primary, self.inertia * value])
 
-    def surface(self, pressures: NDArray[Any]) -> NDArray[Any]:
-        """p and dp/dn of n . u (functions, m) that pressures (n, m) cause."""
-        return np.concatenate([pressures, self.slopes(pressures)])
-
-    def slopes(self, pressures: NDArray[Any]) -> NDArray[Any]:
-        """dp/dn (functions, m) of n . u that pressures (n, m) cause."""
+    def weights(self, fields: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         structure = self.structure
-        loads = structure.loads(pressures)
-        found = structure.normal @ self._inverse.solve(loads)
+        primary, slope = np.split(fields, [self.pairing.shape[1]])
+        value = self.inertia * slope
         if structure.rest is not None:
-            found = found + structure.rest.response @ pressures - structure.normal @ self._static.solve(loads)
-        return -self.inertia * found
-
-    def transposed(self, slopes: NDArray[Any]) -> NDArray[Any]:
-        """The transpose of `slopes`, (n, m) of (functions, m)."""
-        structure = self.structure
-        back = structure.normal.T @ slopes
-        found = self._inverse.solve(back)
-        if structure.rest is not None:
-            found = found - self._static.solve(back)
-        values = structure.pairing @ (structure.normal @ found)
-        if structure.rest is not None:
-            values = values + structure.rest.response.T @ slopes
-        return -self.inertia * values
-
-    @property
-    def _static(self) -> Any:
-        """Factors of the modes at the shift of the rest."""
-        return self.structure.static_factors
-
-    def displacements(self, pressures: NDArray[Any], forces: NDArray[Any] | None) -> NDArray[Any]:
-        """u (n,) of pressures (n,) and forces."""
-        loads = -self.structure.loads(pressures)
-        return np.asarray(self._inverse.solve((loads if forces is None else loads + forces)[:, None])[:, 0])
-
-    def of_forces(self, forces: NDArray[Any]) -> NDArray[Any]:
-        """dp/dn (functions,) of forces (n,) in vacuo."""
-        return np.asarray(self.inertia * (self.structure.normal @ self._inverse.solve(forces[:, None])[:, 0]))
+            static = structure.static_factors.solve(structure.normal.T @ value)
+            primary = primary - structure.rest.response.T @ value + structure.pairing @ (structure.normal @ static)
+        return primary, primary[:0], value

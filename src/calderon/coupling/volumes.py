@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from calderon.mesh import TetrahedralMesh, TriangleMesh
 from calderon.mesh.errors import warn
-from calderon.mesh.tetrahedral.volumes import signed_volumes
+from calderon.mesh.orientation import signed_volumes
+from calderon.mesh.tetrahedra import extracted
 
 
 def scikit_fem() -> Any:
@@ -45,6 +46,14 @@ def tetrahedral_mesh(volume: Any) -> TetrahedralMesh:
     tags, names = _parts(volume)
     faces, face_tags, face_names = _faces(volume)
     return TetrahedralMesh(points, volume.t.T, tags, names, faces, face_tags, face_names)
+
+
+def used_volume(volume: Any) -> TetrahedralMesh:
+    """A volume as by `tetrahedral_mesh`, without vertices that no tetrahedron has."""
+    mesh = tetrahedral_mesh(volume)
+    if len(np.unique(mesh.tetrahedra)) == mesh.number_of_vertices:
+        return mesh
+    return extracted(mesh, np.arange(mesh.number_of_tetrahedra), mesh.names, np.zeros((0, 3), np.int64), "wall")
 
 
 def is_curved(mesh: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Generic, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Execution, LinearAlgebra
 from calderon.formulations.linear_system import LinearSystem
@@ -19,7 +20,7 @@ from calderon.formulations.options import (
     checked_choices,
     named_options,
 )
-from calderon.formulations.preconditioners import near_preconditioner
+from calderon.formulations.preconditioners import Preconditioner, near_preconditioner
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.hmatrix import is_sum
 from calderon.operators.methods import AUTO, Plan, candidates, first_that, require
@@ -146,10 +147,26 @@ class Problem(Described, ABC, Generic[Solution]):
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         """The options with an operator instead of the name of a preconditioner, where it is one of entries or the
         problem's own."""
+        if options.preconditioned_by("osrc"):
+            precision = "single" if options.precision == "single" else "double"
+            if precision not in self._inverses:
+                self._inverses[precision] = Preconditioner(
+                    "OSRC of the surface", self.unknowns, lambda: self._osrc(precision)
+                )
+            return replace(options, preconditioner=self._inverses[precision])
         if not options.preconditioned_by("near") or options.solver == "lu":
             return options
         require(options.method, "preconditioner='near'")
         return replace(options, preconditioner=near_preconditioner(self.system))
+
+    @cached_property
+    def _inverses(self) -> dict[str, Preconditioner]:
+        """The preconditioners "osrc" by their precision."""
+        return {}
+
+    def _osrc(self, precision: str) -> LinearOperator:
+        """The inverse of "osrc" of problems that have it. precision: of sparse factors, which are computed once."""
+        raise NotImplementedError
 
     def _solve(self, data: list[Any], options: SolveOptions) -> list[Solution]:
         checked = [self._checked(one) for one in data]

@@ -4,7 +4,7 @@ Two triangles agree across their common edge if they run along it in opposite di
 a two-colouring: on the double cover, whose nodes are (triangle, kept) and (triangle, flipped), one connected
 component of a patch holds a consistent choice for the whole patch, and the patch cannot be oriented (Moebius strip)
 exactly if both nodes of a triangle fall into one component. The sign of an oriented patch without boundary follows
-from its volume.
+from its volume, and so does that of a tetrahedron.
 """
 
 import numpy as np
@@ -203,3 +203,10 @@ def _volumes(
     parts = np.einsum("ij,ij->i", corner, area_vectors) / 3
     areas = np.bincount(groups, weights=np.sqrt(np.einsum("ij,ij->i", area_vectors, area_vectors)))
     return np.bincount(groups, weights=np.where(flip, -parts, parts)), areas**1.5
+
+
+def signed_volumes(vertices: NDArray[np.float64], tetrahedra: NDArray[np.int64]) -> NDArray[np.float64]:
+    """(nt,) volumes, positive where the fourth vertex lies on the right-handed side of the first three."""
+    corners = vertices[tetrahedra]
+    a, b, c = (corners[:, n] - corners[:, 0] for n in (1, 2, 3))
+    return np.asarray(np.einsum("ni,ni->n", a, np.cross(b, c)) / 6)

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.mesh.errors import MeshError
 from calderon.mesh.files.formats.format import BOUNDARIES, PARTS, Tagged
 from calderon.mesh.files.writing import write_volume
+from calderon.mesh.orientation import signed_volumes
 from calderon.mesh.tetrahedral.boundary import VolumeBoundary, boundary_of
-from calderon.mesh.tetrahedral.volumes import signed_volumes
 from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.topology import row_numbers
 from calderon.mesh.triangles import TriangleMesh

@@ -3,7 +3,6 @@
 from calderon.solvers.block_gmres import block_gmres
 from calderon.solvers.cg import cg
 from calderon.solvers.compression import CompressedSides
-from calderon.solvers.coupled import CoupledMatrix, CoupledSolution, SchurComplement, coupled_bytes, solve_coupled
 from calderon.solvers.gmres import gmres
 from calderon.solvers.iteration import ConvergenceError, SolverInfo
 from calderon.solvers.lu import LU, Factorisation, lu
@@ -15,21 +14,16 @@ __all__ = [
     "LU",
     "CompressedSides",
     "ConvergenceError",
-    "CoupledMatrix",
-    "CoupledSolution",
     "Factorisation",
-    "SchurComplement",
     "SolverInfo",
     "SparseLU",
     "block_gmres",
     "cg",
-    "coupled_bytes",
     "factor_bytes",
     "gmres",
     "jacobi",
     "lu",
     "refined",
-    "solve_coupled",
     "sparse_inverse",
     "wide_product",
 ]

@@ -39,7 +39,6 @@ from calderon.formulations.checks import (
 from calderon.formulations.linear_system import LinearSystem, block_diagonal
 from calderon.formulations.mirrors import Mirrored, Mirrors
 from calderon.formulations.options import PlanChoices, SolveChoices, SolveOptions, checked_choices, named_options
-from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.problem import Problem, require_several
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.sweep import Sweep, sweep_of, values_of
@@ -265,19 +264,6 @@ class AcousticProblem(Mirrored, Problem[AcousticSolution]):
         """ "osrc" outside, and inside where a pressure is given; "mass"."""
         return ("mass",) if self._is_closed_room else ("osrc", "mass")
 
-    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
-        if not options.preconditioned_by("osrc"):
-            return super()._preconditioned(options)
-        precision = "single" if options.precision == "single" else "double"
-        if precision not in self._inverses:
-            self._inverses[precision] = Preconditioner("osrc", self.unknowns, lambda: self._osrc(precision))
-        return replace(options, preconditioner=self._inverses[precision])
-
-    @cached_property
-    def _inverses(self) -> dict[str, LinearOperator]:
-        """The preconditioners "osrc" by their precision."""
-        return {}
-
     def _osrc(self, precision: str) -> LinearOperator:
         """The inverses of the equation on a plane, where walls yield by their mean, for unknown p and for unknown r."""
         equation, found = self.equation, list[tuple[int, Any]]()
@@ -347,7 +333,7 @@ class AcousticProblem(Mirrored, Problem[AcousticSolution]):
             condition = getattr(self.system.factors, "condition", None)
             solutions = [replace(each, info=replace(each.info, condition=condition)) for each in solutions]
         held, preconditioned = bool(self.equation.held.all()), None
-        if held and (options.solver == "lu" or getattr(options.preconditioner, "name", "") != "osrc"):
+        if held and (options.solver == "lu" or options.preconditioner not in self._inverses.values()):
             preconditioned = self._condition_by_osrc(options)
         for each in solutions:
             warn_of_resonance(each, held, each.info.condition if held and preconditioned is None else preconditioned)

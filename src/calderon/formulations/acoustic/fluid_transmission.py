@@ -26,7 +26,6 @@ from calderon.formulations.acoustic.scattering import ScatteringProblem
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
 from calderon.formulations.checks import warn_thin, wavenumber_and_frequency
 from calderon.formulations.linear_system import LinearSystem, block_diagonal
-from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
@@ -131,15 +130,11 @@ class FluidTransmission(ScatteringProblem):
         """With rigid bodies, or rigid parts of walls, "osrc" of these, and "mass" of bodies of fluid; "mass"."""
         return ("osrc", "mass") if self.rigid_tags else ("mass",)
 
-    def _osrc(self, precision: str) -> Preconditioner:
+    def _osrc(self, precision: str) -> LinearOperator:
         """OSRC of rigid bodies and walls, the inverse mass matrix of bodies of fluid."""
-
-        def inverse() -> LinearOperator:
-            parts = [part for body in self._bodies for part in inverses(body, self.wavenumber, precision)]
-            parts = self._on_part(parts) if self.mirrors else parts
-            return block_diagonal([(part.shape[0], part.dot) for part in parts], np.dtype(np.complex128))
-
-        return Preconditioner("OSRC of rigid parts, mass of bodies of fluid", self.unknowns, inverse)
+        parts = [part for body in self._bodies for part in inverses(body, self.wavenumber, precision)]
+        parts = self._on_part(parts) if self.mirrors else parts
+        return block_diagonal([(part.shape[0], part.dot) for part in parts], np.dtype(np.complex128))
 
     def _on_part(self, inverses: list[LinearOperator]) -> list[LinearOperator]:
         """Inverses on the whole, of one column or of those of a body, as those of the part."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from calderon.formulations.acoustic.scattering import yielding_on_a_plane
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
+from calderon.formulations.acoustic.sound_equation import of_slopes
 from calderon.formulations.acoustic.sound_hard import SoundHardScattering
 from calderon.formulations.acoustic.surface_values import SurfaceValues, values_at_nodes
 from calderon.formulations.checks import space_named
@@ -18,9 +19,6 @@ from calderon.formulations.solution_info import SolutionInfo
 from calderon.onsurface import SurfaceOperator
 from calderon.operators import (
     BoundaryOperator,
-    adjoint_double_layer,
-    identity,
-    single_layer,
 )
 from calderon.operators.blocks import transformed
 from calderon.potentials import Potential, single_layer_potential
@@ -92,10 +90,7 @@ class ImpedanceScattering(SoundHardScattering):
         return replace(super()._build_system(), equation=equation)
 
     def _rows(self) -> BoundaryOperator:
-        green, space, test, eta, slope = self.green, self.function_space, self.functions.part, self.eta, self._slope
-        flux: BoundaryOperator = single_layer(green, space, test)
-        if eta != 0:
-            flux = flux + eta * adjoint_double_layer(green, space, test) + (0.5 * eta) * identity(space, test)
+        slope, flux = self._slope, of_slopes(self.green, self.function_space, self.functions.part, self.eta)
         if isinstance(slope, np.ndarray):
             return transformed(flux, right=sp.diags_array(slope)) + super()._rows()  # scaled where it stands: first
         return super()._rows() + slope * flux if slope != 0 else super()._rows()

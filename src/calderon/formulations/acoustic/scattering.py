@@ -26,7 +26,7 @@ from calderon.formulations.checks import (
 )
 from calderon.formulations.mirrors import Mirrored, Mirrors
 from calderon.formulations.monostatic import monostatic_sweep
-from calderon.formulations.options import SolveChoices, SolveOptions, named_options
+from calderon.formulations.options import SolveChoices, named_options
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.sweep import Sweep, sweep_of
@@ -203,23 +203,6 @@ class ScatteringProblem(Mirrored, Problem[ScatteringSolution]):
     def _potentials(self, coefficients: NDArray[Any]) -> tuple[Any, tuple[Potential, ...]]:
         """The unknown as a Function (the field on the whole surface), and the potentials whose sum is the scattered
         field, from the coefficients of the whole."""
-
-    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
-        if not options.preconditioned_by("osrc"):
-            return options
-        precision = "single" if options.precision == "single" else "double"
-        if precision not in self._inverses:
-            self._inverses[precision] = self._osrc(precision)
-        return replace(options, preconditioner=self._inverses[precision])
-
-    @cached_property
-    def _inverses(self) -> dict[str, LinearOperator]:
-        """The preconditioners "osrc" by their precision."""
-        return {}
-
-    def _osrc(self, precision: str) -> LinearOperator:
-        """The preconditioner "osrc". precision: of sparse factors, which are computed once."""
-        raise NotImplementedError
 
     @property
     def _details(self) -> tuple[str, ...]:

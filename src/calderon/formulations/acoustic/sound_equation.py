@@ -277,11 +277,10 @@ class SoundEquation:
     def pressures(self, functions: NDArray[np.bool_], test: Space) -> BoundaryOperator:
         """The operator of some functions of p (dimension,), with r of the walls that yield to them."""
         trial, green = self.space.selected(functions), self.green
-        found: BoundaryOperator = 0.5 * identity(trial, test)
-        if not self.surface.is_baffle:  # K of a plane is 0
-            found = found - self.sign * double_layer(green, trial, test)
-        if self.eta != 0:
-            found = found + self.eta * hypersingular(green, trial, test)
+        if self.surface.is_baffle:  # K of a plane is 0
+            found: BoundaryOperator = 0.5 * identity(trial, test)
+        else:
+            found = of_values(green, trial, test, self.eta, self.sign)
         if self.losses is not None and (slopes := self.losses.of_pressure(trial, functions)) is not None:
             found = found + self.fluxes(self.losses.space, test) @ slopes
         if (reaction := self.reaction) is None:
@@ -295,11 +294,7 @@ class SoundEquation:
 
     def fluxes(self, trial: Any, test: Space) -> BoundaryOperator:
         """V + eta (I/2 + K') of functions of r."""
-        found: BoundaryOperator = single_layer(self.green, trial, test)
-        if self.eta != 0:
-            found = found + self.eta * adjoint_double_layer(self.green, trial, test)
-            found = found + (0.5 * self.eta) * identity(trial, test)
-        return found
+        return of_slopes(self.green, trial, test, self.eta)
 
     def fields(self, coefficients: Complex) -> tuple[Function, Function | None, Function | None]:
         """p on the whole surface, and r where walls yield and where the pressure is given, of a solution."""
@@ -326,3 +321,17 @@ class SoundEquation:
         """The space of pressures on some triangles of the part and their images, with the numbers of the whole one."""
         own = self.surface.images_of(np.sort(triangles))
         return replace(self.space, triangles=own, dofs=self.space.dofs[own])
+
+
+def of_values(green: Any, trial: Any, test: Any, eta: complex, sign: float = 1.0) -> BoundaryOperator:
+    """I/2 - s K + eta D, the row of Burton and Miller for values on a surface; eta = 0 without D."""
+    found: BoundaryOperator = 0.5 * identity(trial, test) - sign * double_layer(green, trial, test)
+    return found + eta * hypersingular(green, trial, test) if eta != 0 else found
+
+
+def of_slopes(green: Any, trial: Any, test: Any, eta: complex) -> BoundaryOperator:
+    """V + eta (I/2 + K'), the row of Burton and Miller for normal derivatives."""
+    found: BoundaryOperator = single_layer(green, trial, test)
+    if eta == 0:
+        return found
+    return found + eta * adjoint_double_layer(green, trial, test) + (0.5 * eta) * identity(trial, test)

@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 from numpy.typing import NDArray
 
 from calderon.formulations.acoustic.scattering import CombinedProblem, hard_on_a_plane
+from calderon.formulations.acoustic.sound_equation import of_values
 from calderon.formulations.linear_system import LinearSystem
 from calderon.onsurface import SurfaceOperator
-from calderon.operators import BoundaryOperator, double_layer, hypersingular, identity, transformed
+from calderon.operators import BoundaryOperator, transformed
 from calderon.potentials import Potential, double_layer_potential
 from calderon.spaces import Function
 
@@ -39,9 +40,7 @@ class SoundHardScattering(CombinedProblem):
 
     def _rows(self) -> BoundaryOperator:
         """The operator of phi on the whole, tested with the functions of the part."""
-        green, space, test, eta = self.green, self.function_space, self.functions.part, self.eta
-        rows = 0.5 * identity(space, test) - double_layer(green, space, test)
-        return rows + eta * hypersingular(green, space, test) if eta != 0 else rows
+        return of_values(self.green, self.function_space, self.functions.part, self.eta)
 
     def _rhs(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
         return value + self.eta * derivative

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh.errors import warn
+from calderon.mesh.orientation import signed_volumes
 from calderon.mesh.shapes.gmsh_session import gmsh_model
-from calderon.mesh.tetrahedral.volumes import signed_volumes
 
 EDGE_GROWTH = 0.4
 """How fast edges may grow away from a finer part."""

@@ -6,9 +6,9 @@ from numpy.typing import NDArray
 from calderon.backends import require_memory
 from calderon.mesh.checks.crossings import crossing_pairs
 from calderon.mesh.errors import MeshError
+from calderon.mesh.orientation import signed_volumes
 from calderon.mesh.sizes import PEAK_BYTES, positive
 from calderon.mesh.tetrahedra import TetrahedralMesh
-from calderon.mesh.tetrahedral.volumes import signed_volumes
 from calderon.mesh.triangles import TriangleMesh
 from calderon.validation import instance, whole_number
 
