@@ -77,6 +77,10 @@ def constructors() -> Iterator[Call]:
         "Helmholtz": {"wavenumber": 1.0},
         "HalfSpace": {"plane": "z", "rigid": True},
         "Impedance": {"value": 400.0, "gain": False},
+        "InhomogeneousDielectric": {
+            "volume": tetrahedra(), "wavenumber": 1.0, "permittivity": 2.0, "permeability": 1.5,
+            "formulation": "symmetric",
+        },
         "InhomogeneousPotential": {"volume": tetrahedra(), "permittivity": 2.0, "charge_density": 1e-9, "space": "P1"},
         "InhomogeneousScattering": {
             "volume": tetrahedra(), "wavenumber": 1.0, "density_ratio": 2.0, "interior_wavenumber": 1.2, "space": "P1",

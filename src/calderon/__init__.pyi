@@ -13,6 +13,7 @@ from . import (
 from .backends import available_backends as available_backends
 from .coupling import (
     ElasticScattering as ElasticScattering,
+    InhomogeneousDielectric as InhomogeneousDielectric,
     InhomogeneousPotential as InhomogeneousPotential,
     InhomogeneousScattering as InhomogeneousScattering,
     Structure as Structure,

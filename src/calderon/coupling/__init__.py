@@ -1,5 +1,6 @@
 """Coupling with finite elements, `cal.coupling`: boundaries of volumes, traces and matrices by scikit-fem, problems."""
 
+from calderon.coupling.dielectric import InhomogeneousDielectric
 from calderon.coupling.elastic_scattering import ElasticScattering
 from calderon.coupling.finite_elements import matrices
 from calderon.coupling.inhomogeneous import InhomogeneousScattering
@@ -10,6 +11,7 @@ from calderon.coupling.volumes import boundary, skfem_mesh
 
 __all__ = [
     "ElasticScattering",
+    "InhomogeneousDielectric",
     "InhomogeneousPotential",
     "InhomogeneousScattering",
     "Structure",

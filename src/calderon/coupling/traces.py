@@ -13,10 +13,10 @@ from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.tetrahedra import FACES
 from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.topology import row_numbers
-from calderon.spaces import Element, NodalVectorSpace, Space
+from calderon.spaces import EdgeSpace, Element, NodalVectorSpace, Space
 
 
-def trace(volume_basis: Any, surface_space: Space | NodalVectorSpace) -> sp.csr_array:
+def trace(volume_basis: Any, surface_space: Space | NodalVectorSpace | EdgeSpace) -> sp.csr_array:
     """Sparse matrix T (space.dimension, N) from coefficients in the volume to those of the values on a surface.
 
     volume_basis: a `Basis` of scikit-fem of `ElementTetP1`, `ElementTetP2` or `ElementVector` of one of them; or a
@@ -29,14 +29,18 @@ def trace(volume_basis: Any, surface_space: Space | NodalVectorSpace) -> sp.csr_
     space have the normal component n . u there, with the normals of the surface's mesh. It jumps between flat
     triangles, so the space must: DP1 for linear vectors, DP2 for quadratic ones.
 
+    Edge functions E of `ElementTetN0` in RWG have M = E x n there, which is exact: div M = n . curl E.
+
     MeshError where the surface does not consist of faces of the volume, with the largest distance; ValueError for
     spaces that do not hold the values.
     """
+    if isinstance(surface_space, EdgeSpace):
+        return _edge_trace(volume_basis, surface_space)
     functions = volume_functions(volume_basis)
     components = surface_space.components if isinstance(surface_space, NodalVectorSpace) else 1
     space = surface_space.scalar
     _check(functions, space, components)
-    vertices = matched_vertices(functions, space)
+    vertices = matched_vertices(functions.points, functions.tetrahedra, space)
     triangles = vertices[space.mesh.triangles[space.triangles]]
     numbers = functions.on(triangles)  # (components, m, size): functions at the nodes of their own degree
     weights = Element(functions.degree).values(space.element.nodes)
@@ -85,10 +89,36 @@ class VolumeFunctions:
         if self.degree == 1:
             return at
         ends = np.sort(np.stack([triangles[:, [1, 2, 0]], triangles[:, [2, 0, 1]]], axis=-1), axis=-1)
-        keys = np.sort(self.edges, axis=1) @ [len(self.points), 1]
-        order = np.argsort(keys)
-        place = order[np.searchsorted(keys[order], ends @ [len(self.points), 1])]
-        return np.concatenate([at, self.at_edges[:, place]], axis=2)
+        return np.concatenate([at, self.at_edges[:, _places(ends, self.edges)]], axis=2)
+
+
+def _places(pairs: NDArray[np.int64], edges: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(...) where sorted pairs of vertices (..., 2) are among edges (ne, 2)."""
+    base = [int(edges.max(initial=0)) + 1, 1]
+    keys = np.sort(edges, axis=1) @ base
+    order = np.argsort(keys)
+    return order[np.searchsorted(keys[order], pairs @ base)]
+
+
+def _edge_trace(volume_basis: Any, space: EdgeSpace) -> sp.csr_array:
+    """E x n of edge functions: the coefficient of RWG is the mean of E along its edge, counterclockwise in the triangle
+    on which it is +, and that of the volume the integral from the lower to the higher number of a vertex."""
+    name = type(getattr(volume_basis, "elem", None)).__name__
+    if name != "ElementTetN1" or space.name != "RWG":  # the class that scikit-fem exports as ElementTetN0
+        raise TypeError(
+            f"the trace of {name} in {space.name} is not known: edge functions, ElementTetN0, have theirs in RWG"
+        )
+    mesh = volume_basis.mesh
+    vertices = matched_vertices(np.asarray(mesh.p).T, np.asarray(mesh.t, np.int64).T, space)
+    triangle, local = np.divmod(space.sides[:, 0], 3)
+    corners = vertices[space.mesh.triangles[triangle]]
+    row = np.arange(space.dimension)
+    start, end = corners[row, (local + 1) % 3], corners[row, (local + 2) % 3]
+    edges = np.asarray(mesh.edges, np.int64).T
+    place = _places(np.sort(np.stack([start, end], axis=1), axis=1), edges)
+    values = np.where(start < end, 1.0, -1.0) / space.mesh.edge_lengths[space.edges]
+    columns = np.asarray(volume_basis.edge_dofs[0], np.int64)[place]
+    return sp.csr_array((values, (row, columns)), (space.dimension, int(volume_basis.N)))
 
 
 def volume_functions(volume_basis: Any) -> VolumeFunctions:
@@ -121,12 +151,14 @@ def volume_functions(volume_basis: Any) -> VolumeFunctions:
     )
 
 
-def matched_vertices(functions: VolumeFunctions, space: Space) -> NDArray[np.int64]:
+def matched_vertices(
+    points: NDArray[np.float64], tetrahedra: NDArray[np.int64], space: Space | EdgeSpace
+) -> NDArray[np.int64]:
     """(nv,) the vertex of the volume at each vertex of the surface; MeshError where one is missing or where a triangle
     of the space is no face of a tetrahedron."""
     mesh = space.mesh
-    used = np.unique(functions.tetrahedra)
-    distance, place = scipy.spatial.cKDTree(functions.points[used]).query(mesh.vertices)
+    used = np.unique(tetrahedra)
+    distance, place = scipy.spatial.cKDTree(points[used]).query(mesh.vertices)
     corners = mesh.triangles[space.triangles]
     worst = float(distance[corners].max())
     if worst > TOLERANCES.same * mesh.diameter:
@@ -136,7 +168,7 @@ def matched_vertices(functions: VolumeFunctions, space: Space) -> NDArray[np.int
         )
     vertices = used[place]
     wanted = np.sort(vertices[corners], axis=1)
-    faces = np.sort(functions.tetrahedra, axis=1)[:, FACES].reshape(-1, 3)
+    faces = np.sort(tetrahedra, axis=1)[:, FACES].reshape(-1, 3)
     number = row_numbers(np.concatenate([faces, wanted]))[1]
     strange = ~np.isin(number[len(faces) :], number[: len(faces)])
     if strange.any():

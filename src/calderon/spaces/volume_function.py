@@ -101,7 +101,7 @@ class VolumeFunction:
 
     def values(self, found: NDArray[np.int64], local: NDArray[np.float64]) -> NDArray[Any]:
         """(n,) values at reference coordinates (n, 3) of tetrahedra (n,), as from `find`."""
-        bary = np.concatenate([1 - local.sum(axis=1, keepdims=True), local], axis=1)
+        bary = barycentric(local)
         at = self._at(found)
         if self.degree == 1:
             return np.asarray(np.einsum("ni,ni->n", bary, at))
@@ -110,11 +110,7 @@ class VolumeFunction:
 
     def gradients(self, found: NDArray[np.int64], local: NDArray[np.float64]) -> NDArray[Any]:
         """(n, 3) gradients, arguments as for `values`."""
-        bary = np.concatenate([1 - local.sum(axis=1, keepdims=True), local], axis=1)
-        corners = self.mesh.vertices[self.mesh.tetrahedra[found]]
-        inverse = np.linalg.inv(corners[:, 1:] - corners[:, :1])  # columns are gradients of the last three coordinates
-        slopes = np.concatenate([-inverse.sum(axis=2, keepdims=True), inverse], axis=2)
-        at = self._at(found)
+        bary, slopes, at = barycentric(local), self._slopes(found), self._at(found)
         factors = at[:, :4]
         if self.degree == 2:
             factors = factors * (4 * bary - 1)
@@ -122,6 +118,12 @@ class VolumeFunction:
                 factors[:, i] += 4 * at[:, 4 + n] * bary[:, j]
                 factors[:, j] += 4 * at[:, 4 + n] * bary[:, i]
         return np.asarray(np.einsum("nci,ni->nc", slopes, factors))
+
+    def _slopes(self, found: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(n, 3, 4) gradients of the barycentric coordinates of tetrahedra (n,)."""
+        corners = self.mesh.vertices[self.mesh.tetrahedra[found]]
+        inverse = np.linalg.inv(corners[:, 1:] - corners[:, :1])  # columns are those of the last three coordinates
+        return np.concatenate([-inverse.sum(axis=2, keepdims=True), inverse], axis=2)
 
     def _at(self, found: NDArray[np.int64]) -> NDArray[Any]:
         """Coefficients at the nodes of tetrahedra (n,)."""
@@ -144,3 +146,8 @@ def write_together(path: str | os.PathLike[str], parts: Sequence[VolumeFunction]
         cells = np.concatenate([cells, len(first.vertices) + first._edge_table[1][:, VTK_EDGES]], axis=1)
     values = first.coefficients if len(parts) == 1 else np.stack([each.coefficients for each in parts], axis=1)
     write_volume_fields(path, first.nodes, cells, named_fields(label, first.unit, values))
+
+
+def barycentric(local: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(n, 4) barycentric coordinates of reference coordinates (n, 3)."""
+    return np.concatenate([1 - local.sum(axis=1, keepdims=True), local], axis=1)

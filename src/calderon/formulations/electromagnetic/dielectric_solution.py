@@ -107,7 +107,7 @@ class DielectricSolution(ElectromagneticSolution):
             inside = self.regions[1:]
             powers = [0.0 if r.is_conductor else self._currents_of(r).delivered_power() for r in inside]
             return self.currents.share * np.array(powers)
-        inward = np.array([_inward_power(*pair) for pair in self._current_pairs()])
+        inward = np.array([inward_power(*pair) for pair in self._current_pairs()])
         absorbed = inward.copy()
         for number, parent in enumerate(self.parents):
             if parent >= 0:
@@ -126,7 +126,7 @@ class DielectricSolution(ElectromagneticSolution):
         return f"field of {self.incident}: surface currents {units} on the interfaces\n{self.info}"
 
 
-def _inward_power(electric: VectorFunction, magnetic: VectorFunction) -> float:
+def inward_power(electric: VectorFunction, magnetic: VectorFunction) -> float:
     """-1/2 Re int (E x H*) . n = 1/2 Re int J* . (n x M) over a surface, in W."""
     rotated = magnetic.perpendicular()
     mass = rotated.space.mass_matrix(electric.space)

@@ -15,6 +15,7 @@ from calderon.formulations.elastic.results.solution import BondedSolution, Elast
 from calderon.formulations.elastic.solid import ElasticSolid
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution
 from calderon.formulations.electromagnetic.dielectric_solution import DielectricSolution
+from calderon.formulations.electromagnetic.inhomogeneous_solution import InhomogeneousDielectricSolution
 from calderon.formulations.electromagnetic.pec import PECSolution
 from calderon.formulations.laplace.potential_solution import PotentialSolution
 from calderon.formulations.laplace.volume_potential import VolumePotentialSolution
@@ -52,9 +53,9 @@ def _elastic_solution(values: dict[str, Any]) -> ElasticSolution:
 
 
 RESTORED = (
-    AcousticSolution, AntennaSolution, CellSolution, DielectricSolution, ElasticScatteringSolution, PECSolution,
-    PlanarEcho, PlanarSolution, PotentialSolution, ScatteringSolution, SheetSolution, StaticSolution,
-    VolumePotentialSolution, VolumeScatteringSolution,
+    AcousticSolution, AntennaSolution, CellSolution, DielectricSolution, ElasticScatteringSolution,
+    InhomogeneousDielectricSolution, PECSolution, PlanarEcho, PlanarSolution, PotentialSolution, ScatteringSolution,
+    SheetSolution, StaticSolution, VolumePotentialSolution, VolumeScatteringSolution,
 )  # fmt: skip
 SOLUTIONS: dict[str, Restorer] = {each.__name__: Restorer(each.saved_classes, each._restored) for each in RESTORED} | {
     ElasticSolution.__name__: Restorer(ElasticSolution.saved_classes, _elastic_solution),
