@@ -47,6 +47,7 @@ def wave(name: str) -> tuple[str, ...]:
 
 CHOICES: dict[str, tuple[str, dict[str, tuple[tuple[str, ...], tuple[str, ...]]]]] = {
     "Mesh": ("shape", BODIES),
+    "NamedSurface": ("shape", BODIES),
     "VolumeMesh": ("shape", SOLIDS),
     "BodyMesh": ("shape", VOLUMES),
     "Physics": (

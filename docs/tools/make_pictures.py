@@ -35,6 +35,7 @@ PICTURES = {  # by the name of the case: of its result, the name here and the wi
     },
 }
 COVERS = {
+    "head_potentials": "potential.png",
     "strip_dipole": "near_field.png",
     "loudspeaker": "field.png",
     "car_cabin": "spectrum.png",

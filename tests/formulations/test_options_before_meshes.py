@@ -5,11 +5,11 @@ import inspect
 import pytest
 
 import calderon as cal
+from calderon.case.solver import RealSolver
 from calderon.formulations.options import DEFAULTS, SolveChoices, SolveOptions
 from calderon.kinds.periodic.model import PeriodicSolver
 from calderon.kinds.planar.model import PlanarSolver
 from calderon.kinds.reflectarray.model import ReflectarraySolver
-from calderon.kinds.solid.model import SolidSolver
 from calderon.kinds.surface.model import Solver
 
 REFUSED = [
@@ -70,7 +70,7 @@ def test_options_and_defaults_are_the_same_for_every_physics(kind):
         assert shown[name].default == (... if name == "preconditioner" else DEFAULTS[name])
 
 
-@pytest.mark.parametrize("table", [Solver, PeriodicSolver, PlanarSolver, ReflectarraySolver, SolidSolver])
+@pytest.mark.parametrize("table", [Solver, PeriodicSolver, PlanarSolver, ReflectarraySolver, RealSolver])
 def test_case_files_have_the_defaults_of_problems(table):
     given = table()
     common = [name for name in DEFAULTS if hasattr(given, name) and name != "preconditioner"]

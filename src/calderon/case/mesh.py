@@ -95,7 +95,7 @@ class Mesh(AnyMesh):
 
     SELECTORS: ClassVar = ("file", "sample", "shape")
     SHAPES: ClassVar = SHAPES
-    ALWAYS: ClassVar = ("translation",)
+    ALWAYS: ClassVar[tuple[str, ...]] = ("translation",)
     file: str | None = key("a surface mesh, or a CAD model with h, in the folder of the case")
     sample: Literal["submarine", "bracket", "machine-tool"] | None = key("a mesh that ships with the package")
     shape: Shape | None = key("a body that is meshed; it decides which lengths are accepted")
@@ -125,24 +125,32 @@ M = TypeVar("M")
 
 
 def mesh_of(
-    file: CaseFile[Any], read: Callable[..., M], make: Callable[[], M], metres: float = 1.0, unit: str = "m"
-) -> M:
+    file: CaseFile[Any], read: Callable[..., M], make: Callable[[], M], metres: float = 1.0, unit: str = "m",
+    number: int | None = None,
+) -> M:  # fmt: skip
     """The mesh that `read(path, scale=)` gives for the file in [mesh], or `make()` without one; CaseError for a file
-    or a shape that cannot be used. metres: the unit of the mesh; unit: that of a file without another."""
-    table, key, produce = file.case.mesh, "shape", make
+    or a shape that cannot be used. metres: the unit of the mesh; unit: that of a file without another. number: of the
+    table [[surface]] that is meant instead of [mesh]."""
+    (name, table), key, produce = _table(file, number), "shape", make
     if table.file is not None:
         path = file.folder / table.file
         if not path.is_file():
-            raise file.mistake("mesh", "file", f"no such file in {file.folder.resolve()}, the folder of the case")
+            text = f"no such file in {file.folder.resolve()}, the folder of the case"
+            raise file.mistake(name, "file", text, number=number)
         key, produce = "file", lambda: read(path, scale=metres_per(table.unit or unit) / metres)
-    with file.blamed("mesh", key):
+    with file.blamed(name, key, number=number):
         return produce()
 
 
-def surface_mesh(file: CaseFile[Any], metres: float = 1.0, unit: str = "m") -> TriangleMesh:
+def _table(file: CaseFile[Any], number: int | None) -> tuple[str, Any]:
+    """The name and the table [mesh], or [[surface]] of that number."""
+    return ("mesh", file.case.mesh) if number is None else ("surface", file.case.surface[number])
+
+
+def surface_mesh(file: CaseFile[Any], metres: float = 1.0, unit: str = "m", number: int | None = None) -> TriangleMesh:
     """The mesh of a case, in metres, or in a unit of so many; CaseError for a file or a shape that cannot be used.
-    unit: of a file without another."""
-    table = file.case.mesh
+    unit: of a file without another; number: as for `mesh_of`."""
+    name, table = _table(file, number)
 
     def made() -> TriangleMesh:
         if table.sample is not None:
@@ -158,8 +166,8 @@ def surface_mesh(file: CaseFile[Any], metres: float = 1.0, unit: str = "m") -> T
         found = meshes.read_cad(path, table.h * metres)
         return found if metres == 1 else found.scaled(1 / metres)
 
-    mesh = mesh_of(file, read, made, metres, unit)
+    mesh = mesh_of(file, read, made, metres, unit, number)
     if table.divisions is not None:
-        with file.blamed("mesh", "divisions"):
+        with file.blamed(name, "divisions", number=number):
             mesh = mesh.divided(table.divisions)
     return mesh if table.translation is None else mesh.translated(table.translation)

@@ -49,6 +49,11 @@ UNITS: dict[str, dict[str, float]] = {
     "resistance": {"ohm": 1.0, "mohm": 1e-3, "kohm": 1e3, "Mohm": 1e6},
     "inductance": {"H": 1.0, "mH": 1e-3, "uH": 1e-6, "nH": 1e-9, "pH": 1e-12},
     "capacitance": {"F": 1.0, "uF": 1e-6, "nF": 1e-9, "pF": 1e-12, "fF": 1e-15},
+    "charge": {"C": 1.0, "mC": 1e-3, "uC": 1e-6, "nC": 1e-9, "pC": 1e-12, "e": 1.602176634e-19},
+    "dipole moment": {"C m": 1.0, "D": 3.33564095e-30},
+    "current moment": {"A m": 1.0, "mA m": 1e-3, "nA m": 1e-9},
+    "magnetic moment": {"A m^2": 1.0, "mA m^2": 1e-3},
+    "magnetic field strength": {"A/m": 1.0, "kA/m": 1e3},
     "power": {"W": 1.0, "mW": 1e-3, "kW": 1e3},
     "mass": {"kg": 1.0, "g": 1e-3, "mg": 1e-6},
     "stress": {
@@ -169,6 +174,12 @@ Conductivity = Annotated[float, Quantity("conductivity", "not negative")]
 Resistance = Annotated[float, Quantity("resistance")]
 Inductance = Annotated[float, Quantity("inductance")]
 Capacitance = Annotated[float, Quantity("capacitance")]
+Charge = Annotated[float, Quantity("charge", "any")]
+DipoleMoment = Annotated[float, Quantity("dipole moment", "any")]
+CurrentMoment = Annotated[float, Quantity("current moment", "any")]
+MagneticMoment = Annotated[float, Quantity("magnetic moment", "any")]
+StaticField = Annotated[float, Quantity("field strength", "any")]
+MagneticFieldStrength = Annotated[float, Quantity("magnetic field strength", "any")]
 Power = Annotated[float, Quantity("power")]
 Mass = Annotated[float, Quantity("mass")]
 Time = Annotated[float, Quantity("time")]

@@ -19,7 +19,10 @@ from calderon.processes.extensions import extension, extension_names
 
 C = TypeVar("C", bound=CaseModel)
 GROUP = "calderon.problems"
-OWN = ("surface", "transient", "solid", "planar", "reflectarray", "periodic", "acoustics", "inhomogeneous", "structure")
+OWN = (
+    "surface", "transient", "solid", "planar", "reflectarray", "periodic", "acoustics", "inhomogeneous", "structure",
+    "statics",
+)  # fmt: skip
 """Packages of `calderon.kinds`: a kind is called like the table, or the problem in [physics], by which a file is of it,
 and "surface" is that of all other files."""
 

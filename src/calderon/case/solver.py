@@ -1,6 +1,6 @@
 """Words of [solver] that several kinds of cases share: where and how equations are solved."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, model_validator
 
@@ -21,6 +21,17 @@ def method_name(name: str) -> str:
 MethodName = Annotated[
     str, AfterValidator(method_name), OneOf(lambda: [AUTO, *(each.name for each in candidates(AUTO))])
 ]
+
+
+class RealSolver(Table):
+    """[solver], of problems without waves: method "auto": dense for few unknowns, else compressed. rtol: of GMRES."""
+
+    method: MethodName = key(
+        'how operators are stored; "auto" takes dense for few unknowns, else a compressed one', DEFAULTS["method"]
+    )
+    rtol: float = key("relative residual at which GMRES stops", DEFAULTS["rtol"], gt=0, lt=1)
+    backend: Backend = key("where kernels run, as for other problems", DEFAULTS["backend"])
+    precision: ClassVar = "double"
 
 
 class WaveSolver(Table):

@@ -105,18 +105,28 @@ def field_slice(
     blank: str = "inside",
     incident: ArrayLike | None = None,
     length: str = "m",
+    contours: ArrayLike | None = None,
+    levels: int = 16,
 ) -> Figure:
     """Draw values (rows, columns) of a field at the points (rows, columns, 3) of a rectangle; the figure is returned.
 
     The outline of a mesh is drawn and a closed one's inside left blank (blank="inside", "outside" or "none"); NaN
     values are left blank too. Where limits are not given, the colours span the largest magnitude shown, or its 99.5th
     percentile where a few points near an edge stand out. incident: the direction (3,) along which the incident wave
-    travels; an arrow in the corner shows it. length: the unit of points.
+    travels; an arrow in the corner shows it. length: the unit of points. contours: values (rows, columns) of which
+    lines of equal values are drawn, at so many equidistant levels between the smallest and the largest.
     """
     points, field, hidden = visible(points, values, mesh, blank)
     drawn = usual(show(np.where(hidden, np.nan, field), quantity, name, unit, limits), quantity, limits)
     figure = drawn_slice(points, drawn, hidden, mesh, blank, length)
     figure.axes[0].set_title(title, loc="left", pad=8)
+    if contours is not None and levels:
+        lines = checked_slice(points, np.asarray(contours))[1].real
+        inner = np.linspace(np.nanmin(lines), np.nanmax(lines), levels + 2)[1:-1]
+        if np.ptp(inner) > 0:
+            figure.axes[0].contour(
+                *slice_sides(points), lines, inner, colors=INK, linewidths=0.6, alpha=0.6, linestyles="solid"
+            )
     if incident is not None:
         along = np.asarray(incident, dtype=float) / np.linalg.norm(incident)
         across, up = _plane(points)[1:3]

@@ -71,6 +71,24 @@ def frequency_texts(hertz: Sequence[float]) -> list[str]:
 TIME_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"), (1e-12, "ps"))
 
 
+PREFIXES = (
+    (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"), (1e-12, "p"), (1e-15, "f"),
+    (1e-18, "a"),
+)  # fmt: skip
+
+
+def prefixed_unit(value: float, unit: str) -> tuple[float, str]:
+    """How many of the unit the unit with a prefix is in which a value has few digits, and the latter: 1e-12, "pF"."""
+    factor, prefix = _unit(abs(value), PREFIXES) if value else (1.0, "")
+    return factor, f"{prefix}{unit}"
+
+
+def prefixed(value: float, unit: str) -> tuple[str, str]:
+    """Four digits and the unit with the prefix in which a value has few of them: "-18.3", "pF"."""
+    factor, name = prefixed_unit(value, unit)
+    return number(value / factor).replace("-", "\u2212"), name
+
+
 POWER_UNITS = ((1.0, "W"), (1e-3, "mW"), (1e-6, "µW"), (1e-9, "nW"), (1e-12, "pW"))
 
 

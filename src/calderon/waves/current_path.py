@@ -5,7 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.validation import one_or_more_points, points_in_space, real_number
+from calderon.validation import (
+    one_or_more_points,
+    one_point,
+    points_in_space,
+    positive_length,
+    real_number,
+    unit_vector,
+    whole_number,
+)
 
 SEGMENTS = 1 << 20
 """Pairs of a point and a segment at a time."""
@@ -29,6 +37,21 @@ class CurrentPath:
             )
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "current", real_number(self.current, "the current of a path"))
+
+    @classmethod
+    def loop(
+        cls, radius: float, current: float, centre: ArrayLike = (0, 0, 0), axis: ArrayLike = (0, 0, 1), count: int = 180
+    ) -> "CurrentPath":
+        """A circle about an axis, around which the current turns right-handed, as a polygon of so many wires with the
+        same area, whose field far away is that of the circle."""
+        normal = unit_vector(axis)
+        first = np.cross(normal, np.eye(3)[np.argmin(np.abs(normal))])
+        first /= np.linalg.norm(first)
+        size = positive_length(radius, "the radius of a loop")
+        turn = 2 * np.pi * np.arange(whole_number(count, "count", least=3)) / count
+        size *= np.sqrt(2 * np.pi / count / np.sin(2 * np.pi / count))
+        circle = np.cos(turn)[:, None] * first + np.sin(turn)[:, None] * np.cross(normal, first)
+        return cls(one_point(centre, "the centre of a loop") + size * circle, current)
 
     def magnetic_field(self, x: ArrayLike) -> NDArray[np.float64]:
         """H (n, 3) in A/m at points (n, 3): for each wire from a to b, with r = x - a and s = x - b,

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.formulations.statics.posed import Posed
+from calderon.formulations.statics.surface_values import at_sides
 from calderon.quadrature import triangle_rule
 from calderon.spaces import Function
 
@@ -26,14 +27,7 @@ def force_densities(posed: Posed, surface: Function, fluxes: Sequence[Function])
     skeleton, mesh = posed.skeleton, posed.mesh
     rule = triangle_rule(2 * surface.space.scalar.element.degree)
     every = mesh.geometry(np.arange(mesh.number_of_triangles))
-    # constants of both sides and the normals out of the region of the first one
-    constants = np.full((mesh.number_of_triangles, 2), np.nan)
-    normals = np.zeros((mesh.number_of_triangles, 3))
-    for number, part in enumerate(skeleton.surfaces):
-        for side in (0, 1):
-            constants[skeleton.sides[:, side] == number, side] = posed.kind.factor * part.region.constant
-        first = skeleton.sides[part.triangles, 0] == number
-        normals[part.triangles[first]] = part.mesh.normals[first]
+    constants, normals = at_sides(posed)
     a, b = constants.T[..., None]
     q, r = (each.values(rule.points) for each in fluxes)
     slopes = (surface.surface_gradient(rule.points) ** 2).sum(axis=2)

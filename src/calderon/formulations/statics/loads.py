@@ -6,15 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.statics.equation import green_of
+from calderon.formulations.statics.coils import tested_coil
+from calderon.formulations.statics.equation import StaticEquation, green_of
 from calderon.formulations.statics.skeleton import OUTSIDE, Skeleton
 from calderon.formulations.statics.unknowns import Traces, Unknowns
+from calderon.operators import identity
 from calderon.potentials.near_evaluation import point_distances
 from calderon.potentials.of_functions import potentials_of_functions
 from calderon.validation import describe
-from calderon.waves import PointCharge, StaticDipole, UniformField
+from calderon.waves import CurrentPath, PointCharge, StaticDipole, UniformField
 
-Source = PointCharge | StaticDipole | UniformField
+Source = PointCharge | StaticDipole | UniformField | CurrentPath
 ON_WALL = 1e-6
 """Distance from a wall, in diameters of the mesh, below which a source lies on it."""
 
@@ -24,14 +26,30 @@ def regions_of(sources: Sequence[Any], skeleton: Skeleton) -> list[int]:
     for a uniform field without an outside, where it comes from."""
     for each in sources:
         if not isinstance(each, Source):
-            raise TypeError(f"sources are PointCharge, StaticDipole or UniformField, got {describe(each)}")
+            raise TypeError(f"sources are PointCharge, StaticDipole, UniformField or CurrentPath, got {describe(each)}")
         kind = next(iter(skeleton.regions.values())).kind.name
         if isinstance(each, PointCharge) and kind == "permeability":
             raise ValueError("there are no magnetic charges: take a StaticDipole or a UniformField")
+        if isinstance(each, CurrentPath) and kind != "permeability":
+            raise ValueError("the field of a CurrentPath is magnetic: give regions with permeability=")
         if isinstance(each, UniformField) and (skeleton.outside is None or skeleton.regions[OUTSIDE].decay):
             raise ValueError("a uniform field comes from far away: it needs an outside, without ions")
     outer = -1 if skeleton.outside is None else skeleton.outside
-    return [outer if isinstance(each, UniformField) else region_at(each.position, skeleton) for each in sources]
+    return [outer if isinstance(each, UniformField) else _region_of(each, skeleton) for each in sources]
+
+
+def _region_of(source: Any, skeleton: Skeleton) -> int:
+    """The number of the region of a source at a place, or of a coil; ValueError for a coil that meets walls."""
+    if not isinstance(source, CurrentPath):
+        return region_at(source.position, skeleton)
+    wires = np.roll(source.points, -1, axis=0) - source.points
+    lengths = np.linalg.norm(wires, axis=1)
+    parts = np.clip(np.ceil(lengths / skeleton.mesh.mean_edge_length), 1, 200).astype(int)
+    places = [a + np.arange(n)[:, None] / n * d for a, d, n in zip(source.points, wires, parts, strict=True)]
+    found = skeleton.located(np.concatenate(places))
+    if found.min() != found.max() or found[0] < 0:
+        raise ValueError("a coil lies within one region: this one passes through walls, or lies in none")
+    return int(found[0])
 
 
 def region_at(place: NDArray[np.float64], skeleton: Skeleton) -> int:
@@ -57,6 +75,22 @@ def source_loads(sources: Sequence[Source], unknowns: Unknowns) -> NDArray[np.fl
     return total
 
 
+def density_loads(given: NDArray[np.float64], unknowns: Unknowns) -> NDArray[np.float64]:
+    """(n,) of given fluxes (2, coefficients) t of both sides of the skeleton: -A t, and <v, t> / 2 in rows of
+    potentials."""
+    total = np.zeros(unknowns.dimension)
+    for traces in unknowns.traces:
+        own = given.ravel()[traces.places]
+        if not own.any():
+            continue
+        space: Any = traces.potentials
+        count = len(traces.nodes)
+        load = -(StaticEquation.of_region(traces).assemble("matrix-free") @ np.concatenate([np.zeros(count), own]))
+        load[:count] += identity(space, traces.fluxes).assemble().T @ own / 2
+        total += traces.from_unknowns.T @ load
+    return total
+
+
 def _tested(sources: Sequence[Source], traces: Traces) -> NDArray[np.float64]:
     """(potentials + fluxes,) <v, a ds/dn> and <p, s> of sources in one region."""
     region, green = traces.surface.region, green_of(traces.surface.region)
@@ -64,6 +98,10 @@ def _tested(sources: Sequence[Source], traces: Traces) -> NDArray[np.float64]:
     spaces = [*((traces.potentials,) if traces.potentials is not None else ()), traces.fluxes]
     parts = [np.zeros(space.dimension) for space in spaces]
     for each in sources:
+        if isinstance(each, CurrentPath):
+            for part, load in zip(parts, tested_coil(each, traces), strict=True):
+                part += load
+            continue
         for part, space in zip(parts, spaces, strict=True):
             on_walls = space is traces.potentials
             if isinstance(each, UniformField):

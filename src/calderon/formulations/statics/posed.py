@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from calderon.formulations.checks import surface_mesh
 from calderon.formulations.statics.loads import Source
 from calderon.formulations.statics.region import Kind, Region, tags_of
@@ -17,11 +20,12 @@ from calderon.validation import describe, instance, one_of
 @dataclass(frozen=True, eq=False)
 class Excitation:
     """The values that a static field is solved for. voltages, charges: by electrode, in units of the problem; sources:
-    in regions."""
+    in regions; densities (triangles,): of charge, or of current that enters, on surfaces."""
 
     voltages: Mapping[str, float]
     charges: Mapping[str, float]
     sources: tuple[Source, ...]
+    densities: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.statics.equation import StaticEquation
 from calderon.formulations.statics.lead_field import lead_field
-from calderon.formulations.statics.loads import Source, regions_of, source_loads
+from calderon.formulations.statics.loads import Source, density_loads, regions_of, source_loads
 from calderon.formulations.statics.posed import Excitation, Posed
 from calderon.formulations.statics.region import Kind, Region
 from calderon.formulations.statics.skeleton import Skeleton
@@ -101,17 +101,22 @@ class StaticProblem(Problem[StaticSolution]):
         voltages: Mapping[str, float] | None = None,
         charges: Mapping[str, float] | None = None,
         sources: Sequence[Source] = (),
+        densities: Mapping[int | str, float] | None = None,
         **options: Unpack[SolveChoices],
     ) -> StaticSolution:
         """Solve for given potentials or charges of all electrodes, and sources in the regions.
 
         voltages: {electrode: potential} in V (of iron in A). charges: {electrode: charge} in C, of conductors the
         current in A that it feeds in; its potential is then unknown (floating metal). sources: `PointCharge`,
-        `StaticDipole`, `UniformField`. Options as in `Problem.solve`; preconditioner: None (default) or "near".
+        `StaticDipole`, `UniformField`, or a coil between magnetic materials, `CurrentPath`. densities: {tag:
+        density} of charge in C/m^2 on walls that are no electrodes, of conductors of the current in A/m^2 that enters
+        there, of magnets mu0 M . n in T. Options as in `Problem.solve`; preconditioner: None (default) or "near".
         Raises ValueError for electrodes without a value or with two, for charges alone where nothing fixes the
-        potential, sources on walls, and currents that do not sum to 0 where they cannot leave.
+        potential, sources on walls, coils through loops of iron, and currents that do not sum to 0 where they cannot
+        leave.
         """
-        return self.solve_all([{"voltages": voltages, "charges": charges, "sources": sources}], **options)[0]
+        given = {"voltages": voltages, "charges": charges, "sources": sources, "densities": densities}
+        return self.solve_all([given], **options)[0]
 
     @named_options
     def capacitance_matrix(self, **options: Unpack[SolveChoices]) -> Any:
@@ -189,7 +194,7 @@ class StaticProblem(Problem[StaticSolution]):
         count = len(self.electrodes)
         responses, infos = self._responses(options) if count else (np.zeros((self.unknowns, 0)), [])
         loads = [self._right_hand_side(each) for each in given]
-        driven = [number for number, each in enumerate(given) if each.sources]
+        driven = [number for number, each in enumerate(given) if each.sources or each.densities.any()]
         found = {}
         if driven:
             columns, records = self.system.solve(np.stack([loads[each] for each in driven], axis=1), options)
@@ -223,8 +228,10 @@ class StaticProblem(Problem[StaticSolution]):
 
     def _checked(self, data: Any) -> Excitation:
         given = dict(data) if isinstance(data, Mapping) else {"": data}
-        if unknown := set(given) - {"voltages", "charges", "sources"}:
-            raise TypeError(f"static fields are solved for voltages, charges and sources, got {sorted(unknown)}")
+        if unknown := set(given) - {"voltages", "charges", "sources", "densities"}:
+            raise TypeError(
+                f"static fields are solved for voltages, charges, sources and densities, got {sorted(unknown)}"
+            )
         values = []
         for what in ("voltages", "charges"):
             table = given.get(what) or {}
@@ -243,17 +250,36 @@ class StaticProblem(Problem[StaticSolution]):
                 "(0 for floating metal)"
             )
         regions_of(sources, self.skeleton)
+        densities = self._densities(given.get("densities") or {})
         if not self.equation.is_fixed:
-            self._require_balance(voltages, sources)
-        return Excitation(voltages, charges, sources)
+            self._require_balance(voltages, sources, densities)
+        return Excitation(voltages, charges, sources, densities)
 
-    def _require_balance(self, voltages: Mapping[str, float], sources: Sequence[Source]) -> None:
+    def _densities(self, given: Any) -> NDArray[np.float64]:
+        """(triangles,) given densities."""
+        if not isinstance(given, Mapping):
+            raise TypeError(f"densities are given by tag, such as {{'wall': 1e-6}}, got {describe(given)}")
+        found = np.zeros(self.mesh.number_of_triangles)
+        for tag, value in given.items():
+            own = np.isin(self.mesh.tags, self.mesh.tag_numbers(tag))
+            if (self.skeleton.electrode_of[own] >= 0).any():
+                raise ValueError(
+                    f"densities of {tag!r}, an electrode, follow from its potential or charge: leave it out"
+                )
+            found[own] = real_number(value, f"the density of {tag!r}")
+        return found
+
+    def _require_balance(
+        self, voltages: Mapping[str, float], sources: Sequence[Source], densities: NDArray[np.float64]
+    ) -> None:
         if self.electrodes and not voltages:
             raise ValueError(
                 "all electrodes have given charges, and outside=None: nothing fixes the potential; give one of them a "
                 "voltage"
             )
         charges = [each.charge for each in sources if isinstance(each, PointCharge)]
+        entering = densities * self.mesh.areas
+        charges += [float(entering[entering > 0].sum()), float(entering[entering < 0].sum())]
         if not self.electrodes and abs(sum(charges)) > NET * max(map(abs, charges), default=0.0):
             raise ValueError(
                 f"the sources sum to {sum(charges):g} {self.kind.charge} and nothing leaves the regions: they have to "
@@ -261,7 +287,12 @@ class StaticProblem(Problem[StaticSolution]):
             )
 
     def _right_hand_side(self, data: Excitation) -> NDArray[Any]:
-        return source_loads(data.sources, self.functions) if data.sources else np.zeros(self.unknowns)
+        loads = source_loads(data.sources, self.functions) if data.sources else np.zeros(self.unknowns)
+        if data.densities.any():
+            loads = loads + density_loads(
+                self.functions.given_fluxes(data.densities) / self.kind.factor, self.functions
+            )
+        return loads
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> StaticSolution:
         raise NotImplementedError  # `_solve` makes solutions of several columns

@@ -17,11 +17,12 @@ from calderon.formulations.statics.forces import by_tag, force_densities
 from calderon.formulations.statics.loads import Source, regions_of
 from calderon.formulations.statics.posed import Excitation, Posed
 from calderon.formulations.statics.region import Kind, Region
+from calderon.formulations.statics.surface_values import strengths
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
-from calderon.spaces import Function
+from calderon.spaces import P0, Function
 from calderon.validation import of_any_shape, one_or_more_points, one_point
 from calderon.view import Described, Scene, Viewable
-from calderon.waves import PointCharge, StaticDipole, UniformField
+from calderon.waves import CurrentPath, PointCharge, StaticDipole, UniformField
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,7 @@ class StaticSolution(SampledField, SavedSolution, Viewable, Described):
     totals: Mapping[str, float]
     sources: tuple[Source, ...]
 
-    saved_classes: ClassVar[Sequence[type]] = (Region, PointCharge, StaticDipole, UniformField)
+    saved_classes: ClassVar[Sequence[type]] = (Region, PointCharge, StaticDipole, UniformField, CurrentPath)
 
     @classmethod
     def of(
@@ -57,6 +58,7 @@ class StaticSolution(SampledField, SavedSolution, Viewable, Described):
         """The solution of unknowns x (n,), with the charges of electrodes."""
         unknowns, kind = posed.functions, posed.kind
         values, sides = unknowns.on_skeleton(x)
+        sides = sides + unknowns.given_fluxes(given.densities) / kind.factor
         surface = Function(unknowns.potentials, values, "potential", kind.potential)
         parts = [
             Function(
@@ -97,12 +99,13 @@ class StaticSolution(SampledField, SavedSolution, Viewable, Described):
     @of_any_shape
     def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.float64]:
         """The potential (n,) in V (of iron in A) at points (n, 3) off the surfaces; NaN in metal and where no region
-        is. Backend and precision as for `Potential.evaluate`."""
+        is; in the region of a coil without its part, H = H_coil - grad u. Backend and precision as for
+        `Potential.evaluate`."""
         return self._at(points, False, backend, precision)
 
     @of_any_shape
     def gradient(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.float64]:
-        """Its gradient (n, 3); as `field`."""
+        """-E, or -H with that of coils, (n, 3); as `field`."""
         return self._at(points, True, backend, precision)
 
     def field_strength(self, points: ArrayLike) -> NDArray[np.float64]:
@@ -142,7 +145,9 @@ class StaticSolution(SampledField, SavedSolution, Viewable, Described):
         total = np.zeros((len(x), 3) if gradient else len(x))
         for each, where in zip(self.sources, self._source_regions, strict=True):
             if where == number and each is not but:
-                if isinstance(each, UniformField):
+                if isinstance(each, CurrentPath):
+                    total -= each.magnetic_field(x) if gradient else 0.0
+                elif isinstance(each, UniformField):
                     total += each.gradient(x) if gradient else each.potential(x)
                 else:
                     function = each.gradient if gradient else each.potential
@@ -217,7 +222,30 @@ class StaticSolution(SampledField, SavedSolution, Viewable, Described):
     def _force_densities(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         if self.kind.name == "conductivity":
             raise ValueError("forces are those on charges, dielectrics and iron, not on conductors of current")
+        free = (self.posed.skeleton.electrode_of < 0) & (self.posed.skeleton.sides >= 0).all(axis=1)
+        if self.density.coefficients.reshape(len(free), -1)[free].any():
+            raise ValueError("forces are not those on walls between materials with a given density of charge")
         return force_densities(self.posed, self.surface, self.fluxes)
+
+    @cached_property
+    def density(self) -> Function:
+        """The free charge of surfaces in C/m^2, the sum of both sides, which is 0 but on metal; of conductors the
+        current in A/m^2 that electrodes feed in."""
+        name = "current density" if self.kind.name == "conductivity" else "charge density"
+        one, other = self.fluxes
+        return Function(one.space, one.coefficients + other.coefficients, name, self.kind.density)
+
+    @cached_property
+    def surface_strength(self) -> Function:
+        """|E| on surfaces in V/m, of iron |H| in A/m, on each triangle that of the side where it is larger."""
+        values = strengths(self.posed, self.surface, self.fluxes)
+        return Function(P0(self.posed.mesh), values, f"|{self.kind.field_name}|", self.kind.field)
+
+    @property
+    def largest_strengths(self) -> dict[str, float]:
+        """The largest `surface_strength` by electrode. At edges of metal it grows without bound as meshes get finer."""
+        values, electrode_of = self.surface_strength.coefficients, self.posed.skeleton.electrode_of
+        return {name: float(values[electrode_of == n].max()) for n, name in enumerate(self.posed.electrodes)}
 
     @property
     def charge_errors(self) -> dict[str, float]:

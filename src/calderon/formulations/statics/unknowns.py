@@ -143,6 +143,14 @@ class Unknowns:
         values = np.where(numbers[:, :, None] >= 0, signs[:, :, None] * x[local], 0.0)
         return x[self.node_numbers], np.ascontiguousarray(values.transpose(1, 0, 2)).reshape(2, -1)
 
+    def given_fluxes(self, densities: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(2, coefficients) fluxes of both sides of the skeleton that are no unknowns, of densities (triangles,): those
+        of walls of one region, and what those of the second region at an interface have more than -q of the first."""
+        side = (self.skeleton.sides[:, 1] >= 0).astype(int)
+        values = np.zeros((2, len(densities)))
+        values[side, np.arange(len(densities))] = densities
+        return np.repeat(values, self.fluxes.element.size, axis=1)
+
 
 def _same_nodes(own: Space, whole: Space, triangles: Index) -> Index:
     """(m, size) for each local function of a space the local function of another one at the same place of the m

@@ -30,10 +30,9 @@ from calderon.case.quantities import (
     TemperatureChange,
     quantity,
 )
-from calderon.case.solver import Backend, MethodName
+from calderon.case.solver import RealSolver
 from calderon.case.table import CaseModel, Table, key
 from calderon.case.waves import Direction
-from calderon.formulations.options import DEFAULTS
 
 
 def _length_or_free(value: Any, info: ValidationInfo) -> float | None:
@@ -241,17 +240,6 @@ def _by_tag(given: dict[str, float] | None) -> dict[int | str, float]:
     return {int(tag) if tag.lstrip("-").isdigit() else tag: value for tag, value in (given or {}).items()}
 
 
-class SolidSolver(Table):
-    """[solver]: method "auto": dense for few unknowns, else compressed. rtol: of GMRES."""
-
-    method: MethodName = key(
-        'how operators are stored; "auto" takes dense for few unknowns, else a compressed one', DEFAULTS["method"]
-    )
-    rtol: float = key("relative residual at which GMRES stops", DEFAULTS["rtol"], gt=0, lt=1)
-    backend: Backend = key("where kernels run, as for other problems", DEFAULTS["backend"])
-    precision: ClassVar = "double"
-
-
 class StressLine(Table):
     """[[output.line]]: stresses at points on a straight line through the solid, both ends within it."""
 
@@ -304,7 +292,7 @@ class SolidCase(CaseModel):
     face: tuple[Face, ...] = ()
     support: tuple[Support, ...] = ()
     load: tuple[Load, ...] = ()
-    solver: SolidSolver = SolidSolver()
+    solver: RealSolver = RealSolver()
     output: SolidOutput = SolidOutput()
 
     @classmethod
