@@ -1,0 +1,34 @@
+"""Point charges in a ball in salt water against the series of Kirkwood."""
+
+import numpy as np
+import pytest
+from scipy.special import eval_legendre
+
+import calderon as cal
+
+CHARGES = [([0, 0, 1.0], 1e-9), ([0, 0, -1.0], -2e-9), ([0.5, 0.8, 0], 1.5e-9)]
+
+
+def kirkwood(kappa, radius=2.0, inner=4.0, outer=80.0):
+    """1/2 sum q u of the charges in the field that the water reflects, by orders of Legendre functions; slope: r k_n'
+    over k_n of modified spherical Bessel functions. J. G. Kirkwood, J. Chem. Phys. 2 (1934), 351."""
+    x, ratio, total = kappa * radius, 1.0, 0.0
+    places, charges = (np.array(each) for each in zip(*CHARGES, strict=True))
+    sizes = np.linalg.norm(places, axis=1)
+    cosines = np.clip(places @ places.T / np.outer(sizes, sizes), -1, 1)
+    for n in range(60):
+        slope = -(x * ratio + n + 1)
+        factor = (outer * slope + inner * (n + 1)) / (inner * n - outer * slope)
+        powers = np.outer(sizes, sizes) ** n / radius ** (2 * n + 1)
+        total += factor * charges @ (powers * eval_legendre(n, cosines)) @ charges
+        ratio = 1 / (ratio + (2 * n + 1) / x) if x else 0.0
+    return total / (8 * np.pi * cal.exact.VACUUM_PERMITTIVITY * inner)
+
+
+@pytest.mark.parametrize("kappa", [0.0, 1e-4, 0.125, 1.0])
+def test_charges_in_a_ball_in_salt_water(kappa):
+    water = cal.Region(permittivity=80.0, debye_length=1 / kappa if kappa else None)
+    ball = {"molecule": cal.Region("all", permittivity=4.0)}
+    problem = cal.StaticProblem(cal.mesh.sphere(2.0, 0.5), ball, outside=water)
+    found = problem.solve(sources=[cal.PointCharge(*each) for each in CHARGES])
+    assert found.solvation_energy == pytest.approx(kirkwood(kappa), rel=3e-4)
