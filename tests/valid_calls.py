@@ -81,7 +81,9 @@ def constructors() -> Iterator[Call]:
             "volume": tetrahedra(), "wavenumber": 1.0, "permittivity": 2.0, "permeability": 1.5,
             "formulation": "symmetric",
         },
-        "InhomogeneousPotential": {"volume": tetrahedra(), "permittivity": 2.0, "charge_density": 1e-9, "space": "P1"},
+        "InhomogeneousPotential": {
+            "volume": tetrahedra(), "permittivity": 2.0, "charge_density": 1e-9, "space": "P1", "electrodes": None,
+        },
         "InhomogeneousScattering": {
             "volume": tetrahedra(), "wavenumber": 1.0, "density_ratio": 2.0, "interior_wavenumber": 1.2, "space": "P1",
             "formulation": "symmetric",

@@ -45,6 +45,34 @@ def test_a_charged_ball_of_a_dielectric():
     assert solution.field([0.0, 0, 0]) == pytest.approx(centre, rel=3e-2)
 
 
+@cache
+def coated_metal(space="P1"):
+    """A ball of metal with a dielectric around it, in a shell of another half of it: one electrode inside."""
+    shell = cal.mesh.thickened(cal.mesh.sphere(1.0, h=0.4), 0.5, layers=2)
+    return InhomogeneousPotential(shell, 3.0, electrodes={"core": "inner"}, space=space)
+
+
+def test_capacitances_charges_and_voltages(tmp_path):
+    """4 pi eps0 / ((1/a - 1/b) / eps + 1/b) = 4 pi eps0 0.75 m."""
+    problem, exact = coated_metal(), 3 * np.pi * cal.exact.VACUUM_PERMITTIVITY
+    c = problem.capacitance_matrix(method="dense")
+    assert c.shape == (1, 1) and c[0, 0] == pytest.approx(exact, rel=0.03)
+    held = problem.solve(voltages={"core": 2.0}, method="dense", rtol=1e-8)
+    assert held.voltages["core"] == pytest.approx(2.0) and held.charges["core"] == pytest.approx(2 * c[0, 0], rel=1e-4)
+    x = np.array([[0, 0, 0.2], [0, 0, 3.0]])
+    assert held.field(x) == pytest.approx([2.0, 0.75 * 2 / 3], rel=0.04)
+    floating = problem.solve(cal.UniformField([0, 0, 1.0]), method="dense")
+    assert abs(floating.voltages["core"]) < 1e-2 and abs(floating.strength([[0, 0, 0.1]])).max() < 0.05
+    floating.save(tmp_path / "core.h5")
+    assert cal.load(tmp_path / "core.h5").voltages == floating.voltages
+    with pytest.raises(ValueError, match="a voltage and a charge"):
+        problem.solve(voltages={"core": 1.0}, charges={"core": 1.0})
+    with pytest.raises(ValueError, match="electrode"):
+        problem.solve(voltages={"shell": 1.0})
+    with pytest.raises(ValueError, match="has no electrodes"):
+        InhomogeneousPotential(ball(), 4.0, space="P1").capacitance_matrix()
+
+
 def test_the_field_of_a_path_is_that_of_biot_and_savart():
     square = cal.CurrentPath([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]], current=3.0)
     assert square.magnetic_field([0.0, 0, 0])[0] == pytest.approx([0, 0, 3.0 * np.sqrt(2) / np.pi])
@@ -103,6 +131,8 @@ def test_solutions_are_saved_with_the_volume(tmp_path):
         ({"permittivity": 2 + 1j}, ValueError, "is real"),
         ({"permeability": 2.0, "charge_density": 1.0}, ValueError, "magnetic charges"),
         ({"permittivity": "glass"}, TypeError, "a number, a table"),
+        ({"permittivity": 2.0, "electrodes": {"a": "wall", "b": "wall"}}, ValueError, "touch"),
+        ({"permittivity": 2.0, "electrodes": "wall"}, TypeError, "a table"),
     ],
 )
 def test_what_is_no_material_is_refused(given, error, message):

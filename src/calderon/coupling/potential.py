@@ -1,10 +1,12 @@
 """Static fields of bodies whose permittivity or permeability varies from place to place."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple, Unpack
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.coupling.coefficients import Coefficient, at_points, require_positive
@@ -14,7 +16,7 @@ from calderon.exact import VACUUM_PERMITTIVITY
 from calderon.formulations.acoustic.sound_equation import of_slopes, of_values
 from calderon.formulations.checks import closed_surface
 from calderon.formulations.laplace.volume_potential import VolumePotentialSolution
-from calderon.formulations.options import SolveOptions
+from calderon.formulations.options import SolveChoices, SolveOptions, named_options
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Laplace
@@ -22,8 +24,17 @@ from calderon.mesh import TriangleMesh
 from calderon.operators import blocks
 from calderon.potentials import double_layer_potential, single_layer_potential
 from calderon.spaces import Function, Space
-from calderon.validation import one_of
+from calderon.spaces.space import Tags
+from calderon.validation import one_of, real_number
 from calderon.waves import CurrentPath, PointCharge, StaticDipole
+
+
+class Charged(NamedTuple):
+    """A source outside, or None, with the charges of electrodes in C; alone: without those in the volume."""
+
+    data: Any
+    charges: NDArray[np.float64]
+    alone: bool = False
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -41,8 +52,9 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
 
     volume: as for `coupling.boundary`. permittivity: relative, or permeability=, of linear materials: a number, a table
     {tag or name of a material: number}, or f(x) of points (n, 3) with values (n,) or tensors (n, 3, 3).
-    charge_density: rho in C/m^3 inside, likewise. space: "P1" or "P2"; linear functions in magnetic shields need far
-    finer meshes.
+    charge_density: rho in C/m^3 inside, likewise. electrodes: {name: tags} of the boundary, of the body or of holes in
+    it, that is metal, at one potential each; with permittivity=. space: "P1" or "P2"; linear functions in magnetic
+    shields need far finer meshes.
 
     Data: a `UniformField`, or another source outside with `potential(x)` and `gradient(x)`: u_0; of a permeability
     also a `CurrentPath` of field H_0 outside of the body, where u is the reduced potential, H = H_0 - grad u, with
@@ -53,6 +65,7 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
     permittivity: Any = None
     permeability: Any = None
     charge_density: Any = None
+    electrodes: Any = None
     space: Literal["P1", "P2"] = "P2"
 
     elements: ClassVar[FiniteElements]
@@ -66,20 +79,24 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
         *,
         permeability: Coefficient | None = None,
         charge_density: Coefficient | None = None,
+        electrodes: Mapping[str, Tags] | None = None,
         space: Literal["P1", "P2"] = "P2",
     ) -> None:
         elements = FiniteElements.of(volume, DEGREES[one_of(space, tuple(DEGREES), "space")])
         if (permittivity is None) == (permeability is None):
             raise ValueError("give either permittivity= or permeability=, relative to those around")
-        if permeability is not None and charge_density is not None:
-            raise ValueError("charge_density= belongs to permittivity=: magnetic charges do not exist")
+        if electrodes is not None and not isinstance(electrodes, Mapping):
+            raise TypeError(f"electrodes is a table {{name: tags}} of metal, got {electrodes!r}")
+        if permeability is not None and (charge_density is not None or electrodes):
+            raise ValueError("charge_density= and electrodes= belong to permittivity=: magnetic charges do not exist")
         given = {
             "volume": elements.volume, "permittivity": permittivity, "permeability": permeability,
-            "charge_density": charge_density, "space": space, "elements": elements,
+            "charge_density": charge_density, "electrodes": dict(electrodes or {}), "space": space,
+            "elements": elements,
         }  # fmt: skip
         self.__dict__.update(given)
         closed_surface(self.mesh, "InhomogeneousPotential")
-        _ = self._constant, self.system
+        _ = self._constant, self._joined, self.system
 
     @property
     def mesh(self) -> TriangleMesh:
@@ -114,9 +131,27 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
     @cached_property
     def elimination(self) -> Elimination:
         """The volume, whose factors are made when they are first needed."""
-        elements, robin = self.elements, self.elements.robin(self.eta)
-        matrix = elements.stiffness(self._constant)
-        return Elimination(matrix, elements.trace, elements.pairing, lambda: robin, robin)
+        elements, robin, joined = self.elements, self.elements.robin(self.eta), self._joined
+        matrix = sp.csr_array(joined.T @ elements.stiffness(self._constant) @ joined)
+        return Elimination(matrix, elements.trace @ joined, elements.pairing, lambda: robin, robin)
+
+    @cached_property
+    def _joined(self) -> sp.csr_array:
+        """(N, unknowns) functions of the unknowns in the volume: those that no electrode has, then the sum of those of
+        each electrode."""
+        elements, mesh, space = self.elements, self.mesh, self.function_space
+        owner = np.full(elements.dimension, -1)
+        for number, (name, tags) in enumerate(self.electrodes.items()):
+            on_surface = np.unique(space.dofs[np.isin(mesh.tags[space.triangles], mesh.tag_numbers(tags))])
+            nodes = elements.trace.indices[elements.trace.indptr[on_surface]]
+            if (owner[nodes] >= 0).any():
+                other = list(self.electrodes)[owner[nodes].max()]
+                raise ValueError(f"electrodes {other!r} and {name!r} touch: they are one piece of metal, name it once")
+            owner[nodes] = number
+        free = owner < 0
+        columns = np.where(free, np.cumsum(free) - 1, free.sum() + owner)
+        size = int(free.sum()) + len(self.electrodes)
+        return sp.csr_array((np.ones(len(owner)), (np.arange(len(owner)), columns)), (len(owner), size))
 
     def _build_system(self) -> EliminatedSystem:
         green, space, slopes, eta = Laplace(), self.function_space, self.elements.slopes, self.eta
@@ -127,9 +162,63 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
         )
         return EliminatedSystem(text, rows, (slopes,), elimination=self.elimination)
 
+    @named_options
+    def solve(
+        self,
+        data: Any = None,
+        voltages: Mapping[str, float] | None = None,
+        charges: Mapping[str, float] | None = None,
+        **options: Unpack[SolveChoices],
+    ) -> VolumePotentialSolution:
+        """Solve for a source outside, or None, and electrodes. voltages: {electrode: potential in V} against 0 far
+        away; charges: {electrode: charge in C} of floating metal, 0 by default. Options as in `Problem.solve`.
+        ValueError for unknown electrodes, and for those with both."""
+        held, floating = (self._values(given, name) for given, name in ((voltages, "voltages"), (charges, "charges")))
+        if both := sorted(set(held) & set(floating)):
+            raise ValueError(f"electrodes {both} have a voltage and a charge: one determines the other")
+        total = np.zeros(len(self.electrodes))
+        total[list(floating)] = list(floating.values())
+        if held:
+            rows = list(held)
+            left = np.array(list(held.values()))
+            if data is not None or self.charge_density is not None or total.any():
+                left = left - self._potentials([Charged(data, total)], options)[rows, 0]
+            total[rows] = np.linalg.solve(self._responses(options)[np.ix_(rows, rows)], left)
+        return self.solve_all([Charged(data, total)], **options)[0]
+
+    @named_options
+    def capacitance_matrix(self, **options: Unpack[SolveChoices]) -> NDArray[np.float64]:
+        """C (electrodes, electrodes) in F, Q_i = sum_j C_ij U_j (Maxwell's form), of potentials against 0 far away.
+        Options as in `solve`. ValueError without electrodes."""
+        if not self.electrodes:
+            raise ValueError("the problem has no electrodes: give electrodes={name: tags}")
+        return np.asarray(np.linalg.inv(self._responses(options)))
+
+    def _responses(self, options: Any) -> NDArray[np.float64]:
+        """(electrodes, electrodes) potentials by charges of 1 C on one electrode each, without other charges."""
+        units = [Charged(None, row, alone=True) for row in np.eye(len(self.electrodes))]
+        return self._potentials(units, options)
+
+    def _potentials(self, data: list[Any], options: Any) -> NDArray[np.float64]:
+        """(electrodes, m) potentials of electrodes."""
+        return np.array([list(each.voltages.values()) for each in self.solve_all(data, **options)]).T
+
+    def _values(self, given: Mapping[str, float] | None, name: str) -> dict[int, float]:
+        """{number of an electrode: value} of a table by name."""
+        names = list(self.electrodes)
+        if given is not None and not isinstance(given, Mapping):
+            raise TypeError(f"{name} is a table {{electrode: value}}, got {given!r}")
+        return {names.index(one_of(key, names, "electrode")): real_number(value, name)
+                for key, value in (given or {}).items()}  # fmt: skip
+
     def _checked(self, data: Any) -> Any:
-        if data is None and self.charge_density is None:
-            raise ValueError("nothing excites the field: give a UniformField, a CurrentPath or charge_density=")
+        given = data if isinstance(data, Charged) else Charged(data, np.zeros(len(self.electrodes)))
+        data = given.data
+        if data is None and self.charge_density is None and not given.charges.any():
+            raise ValueError(
+                "nothing excites the field: give a UniformField, a CurrentPath, charge_density=, or electrodes= with "
+                "voltages= or charges="
+            )
         if isinstance(data, CurrentPath):
             if self.kind == "electric":
                 raise ValueError("a CurrentPath makes a magnetic field: give permeability=")
@@ -139,33 +228,35 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
             )
         elif data is not None and not (hasattr(data, "potential") and hasattr(data, "gradient")):
             raise TypeError(f"a static potential is excited by a UniformField or a CurrentPath, got {data!r}")
-        return data
+        return given
 
-    def _load(self, data: Any) -> NDArray[np.float64]:
-        """F (N,) in the volume."""
-        elements, load = self.elements, np.zeros(self.elements.dimension)
+    def _load(self, given: "Charged") -> NDArray[np.float64]:
+        """F (unknowns,) in the volume."""
+        elements, load, data = self.elements, np.zeros(self.elements.dimension), given.data
         if isinstance(data, CurrentPath):
             points = elements.points
             own = data.magnetic_field(points.reshape(-1, 3)).reshape(points.shape)
             mu = self._constant
             extra = (mu - 1)[..., None] * own if mu.ndim == 2 else np.einsum("nqij,nqj->nqi", mu, own) - own
             load = load + elements.flux_load(extra)
-        if self.charge_density is not None:
+        if self.charge_density is not None and not given.alone:
             density = at_points(self.charge_density, self.volume, elements.points, "charge_density")
             load = load + elements.load(np.real(density)) / VACUUM_PERMITTIVITY
-        return load
+        joined = self._joined.T @ load
+        joined[len(joined) - len(given.charges) :] += given.charges / VACUUM_PERMITTIVITY
+        return np.asarray(joined)
 
     def _prepare(self, options: SolveOptions) -> float:
         return self.system.assemble(options)  # whose products right-hand sides of sources inside need
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
-        slopes = self.elements.slopes
-        found = np.zeros(slopes.dimension)
+        slopes, given = self.elements.slopes, data
+        data, found = given.data, np.zeros(slopes.dimension)
         if data is not None and not isinstance(data, CurrentPath):
             loads = slopes.loads()
             derivative = np.einsum("ni,ni->n", data.gradient(loads.points), loads.normals)
             found = loads @ data.potential(loads.points) + self.eta * (loads @ derivative)
-        load = self._load(data)
+        load = self._load(given)
         if load.any():
             found = found - self.system.assembled @ self.elimination.of_load(load)
         return np.asarray(found)
@@ -173,14 +264,17 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> VolumePotentialSolution:
         elimination, space, unit = self.elimination, self.function_space, {"electric": "V", "magnetic": "A"}[self.kind]
         inside = elimination.volume(coefficients[:, None], self._load(data)[:, None])[:, 0]
-        value = elimination.trace @ inside
+        value, metal = elimination.trace @ inside, inside[len(inside) - len(self.electrodes) :]
+        voltages, charges = (dict(zip(self.electrodes, map(float, x), strict=True)) for x in (metal, data.charges))
         slope = elimination.primary(coefficients, value)
         surface, slopes = Function(space, value, "potential", unit), self.elements.slopes
         derivative = Function(slopes, slope, "normal derivative of the potential", f"{unit}/m")
         negative = Function(slopes, -slope, derivative.label, derivative.unit)
         layers = double_layer_potential(Laplace(), surface), single_layer_potential(Laplace(), negative)
-        interior = self.elements.function(inside, "potential", unit)
-        return VolumePotentialSolution(data, self.kind, info, surface, derivative, layers, interior)
+        interior = self.elements.function(self._joined @ inside, "potential", unit)
+        return VolumePotentialSolution(
+            data.data, self.kind, info, surface, derivative, layers, interior, voltages, charges
+        )
 
     @property
     def _details(self) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """The solution of a static problem whose potential is known at the nodes of tetrahedra."""
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,7 +29,7 @@ class VolumePotentialSolution(SampledField, SavedSolution, Viewable, Described):
 
     data: what excites it, None for charges alone. kind: "electric" or "magnetic". info: the record of the solver.
     surface: u on the boundary, derivative: du/dn on its outside. layers: potentials whose sum is u outside without that
-    of the data. interior: u in the tetrahedra.
+    of the data. interior: u in the tetrahedra. voltages, charges: of electrodes by name, in V and C.
     """
 
     data: Any
@@ -39,6 +39,8 @@ class VolumePotentialSolution(SampledField, SavedSolution, Viewable, Described):
     derivative: Function
     layers: tuple[Potential, ...]
     interior: VolumeFunction
+    voltages: Mapping[str, float] = field(default_factory=dict)
+    charges: Mapping[str, float] = field(default_factory=dict)
 
     saved_classes: ClassVar[Sequence[type]] = (Laplace, Potential, CurrentPath, UniformField, VolumeFunction)
 
