@@ -3,7 +3,8 @@
 A plane wave meets a sphere of radius a = 1 m, solid or a shell of 2 % of the radius with vacuum inside. Both ring at
 resonances of the steel, which change the echo between one frequency and the next. Quadratic tetrahedra and boundary
 elements are compared with the series of J. J. Faran (1951), and of R. R. Goodman and R. Stern (1962). The resonances of
-the order n that are marked are the peaks of the delay of its partial wave, d arg(1 + 2 c_n) / d(ka).
+the order n that are marked are the peaks of the delay of its partial wave, d arg(1 + 2 c_n) / d(ka). Elements of the
+shell are too stiff for narrow resonances of higher orders, which lie some percent too high: single points stand out.
 """
 
 import sys
