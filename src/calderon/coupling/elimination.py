@@ -13,7 +13,7 @@ which is the same system for the same u and p: nothing is added to the equations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,6 +24,7 @@ from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.options import SolveOptions
 from calderon.operators.methods import Plan
 from calderon.solvers import SparseLU, factor_bytes
+from calderon.solvers.sparse_lu import SINGULAR
 from calderon.spaces import Space
 
 COLUMNS = 128
@@ -47,6 +48,10 @@ class Elimination:
     robin: sp.csr_array | None = None
     others: int = 0
 
+    limit: ClassVar[float] = 1e8
+    """The condition from which A counts as resonant: products lose so many digits, and away from resonances finite
+    elements of waves have 1e3 to 1e6."""
+
     @property
     def size(self) -> int:
         """Number of unknowns."""
@@ -62,10 +67,10 @@ class Elimination:
         """The factors, and R, None without."""
         if self.robin is not None:
             return SparseLU(self.with_surface(self.robin)), self.robin
-        if (factors := regular_factors(self.matrix)) is not None:
+        if (factors := regular_factors(self.matrix, self.limit)) is not None:
             return factors, None
         robin = self.absorbing()
-        factors = regular_factors(self.with_surface(robin))
+        factors = regular_factors(self.with_surface(robin), SINGULAR)
         return (self._undamped() if factors is None else factors), robin
 
     def _undamped(self) -> SparseLU:
@@ -132,13 +137,13 @@ class Elimination:
         return np.concatenate([own + primary, others])
 
 
-def regular_factors(matrix: Any) -> SparseLU | None:
-    """The factors of a sparse matrix, None of one that has nearly no inverse."""
+def regular_factors(matrix: Any, limit: float) -> SparseLU | None:
+    """The factors of a sparse matrix, None of one whose condition is at least `limit`."""
     try:
         factors = SparseLU(matrix)
     except np.linalg.LinAlgError:  # a pivot is zero
         return None
-    return None if factors.is_singular else factors
+    return factors if factors.condition < limit else None
 
 
 class EliminatedMatrix(LinearOperator):

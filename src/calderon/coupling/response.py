@@ -1,7 +1,7 @@
 """The response of a structure to pressures at one frequency, with its displacements eliminated."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,6 +25,9 @@ class Response(Elimination):
     structure: Structure = None  # type: ignore[assignment]
     omega: float = 0.0
     inertia: float = 0.0
+
+    limit: ClassVar[float] = 1e11
+    """That of thin steel shells is 1e9 away from their resonances."""
 
     @classmethod
     def of(cls, structure: Structure, omega: float, fluid: Fluid) -> "Response":
