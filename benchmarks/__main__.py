@@ -13,7 +13,7 @@ from benchmarks.accuracy import mlfmm as mlfmm_accuracy
 from benchmarks.common import results, tables
 from benchmarks.common.machine import describe, measure_floor
 from benchmarks.gpu import host, run
-from benchmarks.problems import coupled, lens, rigid_sphere, solids, solve
+from benchmarks.problems import coupled, lens, rigid_sphere, solids, solve, sound
 from benchmarks.time_domain import dg, dg_scaling
 
 MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
@@ -21,6 +21,7 @@ MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
     "potentials": potentials.measure,
     "solids": solids.measure,
     "solve": solve.measure,
+    "sound": sound.measure,
     "hmatrix": hmatrix.measure,
     "fmm": fmm.measure,
     "fmm-accuracy": fmm_accuracy.measure,

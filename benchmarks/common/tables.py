@@ -149,10 +149,31 @@ def heads(found: Found) -> list[Row]:
     return rows
 
 
+def sound(found: Found) -> list[Row]:
+    """Rows of `python -m benchmarks sound`: each figure with that of the plain sphere, and their ratios."""
+    rows = []
+    for plain, each in zip(found["rows"][::2], found["rows"][1::2], strict=True):
+        ratios = [f"{each[key] / plain[key]:.2g}" for key in ("cpu", "bytes", "peak")]
+        size = f"of {plain['unknowns']:,}" if plain["unknowns"] != each["unknowns"] else ""
+        rows.append(
+            {
+                "what": f"{each['what']}, {each['method']}",
+                "size": f"{each['unknowns']:,} {size}".strip(),
+                "memory": f"{each['bytes'] / 1e6:.1f} MB, peak {each['peak'] / 1e6:.0f} MB",
+                "time": f"{each['cpu']:.1f} s",
+                "rival": f"{plain['what']}: {plain['cpu']:.1f} s, {plain['bytes'] / 1e6:.1f} MB, peak "
+                f"{plain['peak'] / 1e6:.0f} MB",
+                "ratio": f"time {ratios[0]}, memory {ratios[1]}, peak {ratios[2]}",
+            }
+        )
+    return rows
+
+
 MEASURED: dict[str, tuple[str, Callable[[Found], list[Row]]]] = {
     "assembly": ("assembly", assembly),
     "hmatrix": ("hmatrix", hmatrix),
     "accuracy-fmm-bracket": ("fmm-accuracy", multipole_accuracy),
+    "sound": ("sound", sound),
     "dg": ("dg", stepping),
     "dg-scaling": ("dg-scaling", ranks),
     "dg-spheres": ("dg-accuracy", spheres),

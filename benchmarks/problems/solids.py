@@ -4,12 +4,8 @@ memory, and errors against a reference by quadratic finite elements.
 Lengths in mm, stresses in MPa; edges of 1.31 give 83,000 unknowns. Needs gmsh.
 """
 
-import multiprocessing
 import time
 from argparse import Namespace
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +13,7 @@ from rich.console import Console
 
 import calderon as cal
 from benchmarks.common.machine import Floor
+from benchmarks.common.processes import apart, peak_bytes
 from calderon.mesh.shapes.gmsh_volumes import MeshedModel, gmsh_model
 
 EDGES = 5.0, 2.6, 1.31
@@ -67,12 +64,6 @@ def errors(solution: Any) -> dict[str, float]:
     return found
 
 
-def peak_bytes() -> int:
-    """The largest memory of this process: that of getrusage is no less than its parent's."""
-    line = next(each for each in Path("/proc/self/status").read_text().splitlines() if each.startswith("VmHWM"))
-    return 1024 * int(line.split()[1])
-
-
 def solved(mesh: cal.TriangleMesh) -> tuple[dict[str, Any], str]:
     """Figures of one solution, and what it says of itself; seconds from the mesh on, peak of this process."""
     began, used = time.perf_counter(), time.process_time()
@@ -83,12 +74,6 @@ def solved(mesh: cal.TriangleMesh) -> tuple[dict[str, Any], str]:
     peak = peak_bytes()
     found = {"unknowns": solid.unknowns, "wall": wall, "cpu": cpu, "peak": peak, "planned": plan.nbytes}
     return found | errors(solution), str(solution.info)
-
-
-def apart(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Its result from a process of its own, so that memory is that of one solution."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-        return process.submit(function, *arguments).result()
 
 
 def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]:

@@ -53,7 +53,8 @@ class WaveCheck(NamedTuple):
         one computes entries, if one has kernels for all of them."""
         random, (count, size) = np.random.default_rng(0), operator.shape
         known = rows_of_integrals(operator)
-        most = min(rows_checked(operator.shape), limit or count, len(known))
+        widest = max([size, *(each.trial.dimension for each in integrals_of(operator))])  # with images of functions
+        most = min(rows_checked((count, widest)), limit or count, len(known))
         extreme = np.zeros(0, np.int64)
         if rtol < SMALL and most < len(known):
             extreme = known[np.argsort(-errors_of_rows(terms, count)[known], kind="stable")[: most // 2]]
