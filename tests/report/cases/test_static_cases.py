@@ -99,7 +99,10 @@ def test_a_capacitor_its_report_and_its_plan(tmp_path):
 
 
 def test_currents_have_their_resistance():
-    results = run(parse(BAR))
+    results = run(parse(BAR + "estimate = true\n"))
+    assert (
+        results.second_mesh.ratio == pytest.approx(0.5, abs=0.01) and results.second_mesh.error < 1e-4
+    )  # faces stay where they are
     assert results.solution.potentials["b"] == pytest.approx(1 - (0.7 + 1.3 / 4), rel=1e-5)
     shown = {name: (float(value), unit) for name, value, unit in headlines(results, {})[:1]}
     assert shown["resistance between a and b"][0] == pytest.approx(1.025, rel=1e-3)

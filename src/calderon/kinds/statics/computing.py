@@ -138,11 +138,13 @@ def _second_mesh(file: CaseFile[StaticCase], problem: StaticProblem, stages: Sta
         mesh = problem.mesh.divided()
         yield mesh, _problem(file, mesh)
 
+    # a [[face]] in a box has other triangles, and another shape, on edges of another length
+    scalable = all(lengths) and not case.face
     quantity, points = _measured_name(case), _points(problem)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MeshWarning)
         try:
-            others = longer_edges(1.0, problem.mesh, longer) if all(lengths) else divided()
+            others = longer_edges(1.0, problem.mesh, longer) if scalable else divided()
             for mesh, again in others:
                 with stages.stage("second mesh", f"{again.unknowns} unknowns"):
                     first, second = (_measured(case, each, points) for each in (problem, again))
