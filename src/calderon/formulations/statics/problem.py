@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
@@ -13,6 +14,7 @@ from calderon.formulations.options import SolveChoices, SolveOptions, named_opti
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.statics.equation import StaticEquation
+from calderon.formulations.statics.fastcap import read_fastcap
 from calderon.formulations.statics.lead_field import lead_field
 from calderon.formulations.statics.loads import Source, density_loads, regions_of, source_loads
 from calderon.formulations.statics.posed import Excitation, Posed
@@ -64,6 +66,14 @@ class StaticProblem(Problem[StaticSolution]):
 
     def __post_init__(self) -> None:
         _ = self.system
+
+    @classmethod
+    def from_fastcap(cls, path: str | Path, space: Literal["P1", "P2"] = "P1") -> "StaticProblem":
+        """The problem of a FastCap file, a list of surfaces (.lst) or panels of conductors in vacuum (.qui), in metres:
+        electrodes are its conductors by name. Panels have to meet at vertices; ValueError otherwise, and for what is no
+        such file, with its line."""
+        mesh, regions, electrodes, outside = read_fastcap(path)
+        return cls(mesh, regions, {name: tuple(tags) for name, tags in electrodes.items()}, outside, space)
 
     @cached_property
     def posed(self) -> Posed:
