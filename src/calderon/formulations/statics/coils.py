@@ -40,7 +40,7 @@ def tested_coil(path: CurrentPath, traces: Traces) -> list[NDArray[np.float64]]:
 
 
 def wall_potential(path: CurrentPath, traces: Traces) -> NDArray[np.float64]:
-    """Coefficients of g with grad_s g = -H_s on the walls of a region, 0 at one vertex of each."""
+    """Coefficients of g with grad_s g = -H_s on the walls of a region, its mean over each 0."""
     space: Any = traces.potentials
     mesh = traces.surface.mesh
     own = np.unique(mesh.triangle_edges[mesh.tags == WALLS])
@@ -58,6 +58,11 @@ def wall_potential(path: CurrentPath, traces: Traces) -> NDArray[np.float64]:
             edge = number[other, node] or number[node, other]
             sign = 1.0 if ends[edge - 1, 1] == node else -1.0
             values[node] = values[other] + sign * steps[edge - 1]
+    # u is constant on iron of high permeability, nearly the mean of g: what is left inside is no difference then
+    walls = mesh.tags == WALLS
+    weights = np.bincount(mesh.triangles[walls].ravel(), np.repeat(mesh.areas[walls], 3), len(values))
+    means = np.bincount(labels, weights * values, count) / np.maximum(np.bincount(labels, weights, count), 1e-300)
+    values -= means[labels]
     missing = np.abs(values[ends[:, 1]] - values[ends[:, 0]] - steps)
     if (worst := float(missing.max(initial=0.0))) > CLOSE * abs(path.current):
         place = mesh.vertices[ends[int(missing.argmax())]].mean(axis=0).tolist()
