@@ -10,10 +10,10 @@ COARSE = {
     "car_cabin": {"h": 0.4, "step": 24.0},
     "driven_foundation": {"count": 2, "cells": (4, 3, 1)},
     "engine_block": {"h": 0.11, "bands": np.array([100.0, 315.0])},
-    "loudspeaker": {"h": 0.05, "highest": 500.0},
+    "loudspeaker": {"h": 0.05, "highest": 1000.0},
     "luneburg_lens": {"h": 0.25},
     "silencer": {"count": 3},
-    "sphere_head": {"h": 0.02, "highest": 1260.0},
+    "sphere_head": {"h": 0.02, "highest": 2520.0},
     "steel_sphere_and_shell": {"count": 2, "h": 0.5, "fine": 200},
     "submarine_at_sea": {"points": 16},
 }
