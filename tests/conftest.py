@@ -88,6 +88,7 @@ VARIANTS = (
     "backends/test_gpu_benchmarks.py::",
     "dg/test_ranks.py::test_far_fields_currents_and_shorter_steps_are_those_of_one_rank",
     "cli/test_examples.py::test_an_example_meets_its_number[aircraft_rcs]",
+    "cli/test_examples.py::test_an_example_meets_its_number[car_cabin]",
     "cli/test_examples.py::test_an_example_meets_its_number[compressed_matrix]",
     "cli/test_examples.py::test_an_example_meets_its_number[driven_foundation]",
     "cli/test_examples.py::test_an_example_meets_its_number[fed_array]",
@@ -133,8 +134,8 @@ def _is_variant(item):
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Compiling is what most tests spend their time on: further variants wait for CALDERON_ALL_VARIANTS=1; with
-    -m variant it runs them alone. "k/n": a share of them, as .ci/run sets, one test function with all its parameters;
-    "devices": all tests that need a device and no others."""
+    -m variant it runs them alone. "k/n": a share of them, as .ci/run sets; "devices": all tests that need a device and
+    no others."""
     further = [item for item in items if _is_variant(item)]
     for item in further:
         item.add_marker(pytest.mark.variant)
@@ -150,7 +151,10 @@ def pytest_collection_modifyitems(config, items):
         else:
             from catalogue import in_share
 
-            left_out = [each for each in further if not (asked and in_share(each.nodeid.split("[")[0], asked))]
+            # tests of builds for CUDA choose a share of the variants themselves
+            names = [each.nodeid for each in further]
+            kept = [asked and ("test_cuda_build" in name or in_share(name, asked)) for name in names]
+            left_out = [each for each, is_kept in zip(further, kept, strict=True) if not is_kept]
         chosen = {id(item) for item in left_out}
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if id(item) not in chosen]

@@ -166,6 +166,7 @@ def test_single_precision():
     assert compared.matrix.special.dtype == compared.matrix.dtype
 
 
+@pytest.mark.variant
 def test_blocks_of_more_rows_than_are_computed_at_a_time():
     operator = cal.double_layer(FAST, spaces()["cube P1"], spaces()["P1"])
     compared = Compared(operator, leaf=10_000)

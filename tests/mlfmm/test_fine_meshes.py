@@ -43,6 +43,7 @@ def fields(mesh, k):
     return {"electric": electric, "magnetic": magnetic, "combined": 0.5 * electric - 0.5 * magnetic}
 
 
+@pytest.mark.variant
 @pytest.mark.parametrize("name", cases(operators(MESH, 1.0), ["combined"]))
 def test_bodies_that_are_small_against_the_wavelength(name, monkeypatch):
     monkeypatch.setattr(medium, "LEAVES", medium.LEAVES._replace(factors=()))

@@ -89,7 +89,7 @@ def test_functions_on_the_part_sound_as_on_the_whole(parity, space):
 @pytest.mark.parametrize(
     "method, backend",
     [
-        ("hmatrix", "numba"),
+        pytest.param("hmatrix", "numba", marks=pytest.mark.variant),
         ("mlfmm", "numba"),
         pytest.param("matrix-free", "numba", marks=pytest.mark.variant),
         ("dense", "opencl"),

@@ -144,6 +144,7 @@ def test_a_sphere_above_a_ground_is_two_spheres_and_two_waves():
     assert np.abs(total[:2]).max() < 1e-9 * np.abs(total[2])
 
 
+@pytest.mark.variant
 @pytest.mark.parametrize("mirrors", [{"x": "odd", "z": "even"}], ids=str)
 @pytest.mark.filterwarnings("ignore::calderon.mesh.AccuracyWarning")
 def test_penetrable_bodies_have_mirrors(mirrors):
