@@ -139,9 +139,13 @@ def test_what_a_device_does_not_take_is_the_processors(opencl, monkeypatch):
     layout = Layout.of(*spaces, first_order(FUNCTIONS, 1e-4, False)[0], form.quadrature.near, worth=8.0)
     given = form, 0.5, layout, Execution.of("numba", "double"), None, None, False, [opencl]
     expected = entries(near_store(*given[:-1]))
-    for name, value in (("_has_header", lambda form: False), ("LIMITS", near_filling.LIMITS._replace(share=10**9))):
+    changes = (
+        (near_filling, "_has_header", lambda form: False),
+        (local_matrices, "LIMITS", local_matrices.LIMITS._replace(share=10**9)),
+    )
+    for place, name, value in changes:
         with monkeypatch.context() as patch:
-            patch.setattr(near_filling, name, value)
+            patch.setattr(place, name, value)
             found = near_store(*given)
         assert not isinstance(found.memory, DeviceNumbers)
         assert distance(entries(found), expected) == 0
