@@ -9,18 +9,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.coupling.finite_elements import VolumeElements
 from calderon.coupling.traces import trace
 from calderon.coupling.volumes import scikit_fem, skfem_mesh, used_volume
-from calderon.mesh import TetrahedralMesh
 from calderon.spaces import RWG, EdgeSpace
 from calderon.spaces.edge.volume_edge_function import VolumeEdgeFunction
 
 
 @dataclass(frozen=True, eq=False)
-class EdgeElements:
-    """One function for each edge of the tetrahedra of a volume without unused vertices (Nedelec, the first kind)."""
-
-    volume: TetrahedralMesh
+class EdgeElements(VolumeElements):
+    """One function for each edge of the tetrahedra (Nedelec, the first kind)."""
 
     @classmethod
     def of(cls, volume: Any) -> "EdgeElements":
@@ -32,16 +30,6 @@ class EdgeElements:
         """The basis of scikit-fem, with a rule of degree 4."""
         skfem = scikit_fem()
         return skfem.Basis(skfem_mesh(self.volume), skfem.ElementTetN0(), intorder=4)
-
-    @property
-    def dimension(self) -> int:
-        """Number of edges."""
-        return int(self.basis.N)
-
-    @property
-    def points(self) -> NDArray[np.float64]:
-        """(nt, q, 3) points of quadrature."""
-        return np.moveaxis(np.asarray(self.basis.global_coordinates()), 0, -1)
 
     @cached_property
     def space(self) -> EdgeSpace:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,10 +19,28 @@ DEGREES = {"P1": 1, "P2": 2}
 
 
 @dataclass(frozen=True, eq=False)
-class FiniteElements:
-    """Continuous functions of a degree, 1 or 2, on the tetrahedra of a volume without unused vertices."""
+class VolumeElements:
+    """Functions on the tetrahedra of a volume without unused vertices, by a `basis` of scikit-fem."""
 
     volume: TetrahedralMesh
+
+    basis: ClassVar[Any]
+
+    @property
+    def dimension(self) -> int:
+        """Number of functions in the volume."""
+        return int(self.basis.N)
+
+    @property
+    def points(self) -> NDArray[np.float64]:
+        """(nt, q, 3) points of quadrature."""
+        return np.moveaxis(np.asarray(self.basis.global_coordinates()), 0, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteElements(VolumeElements):
+    """Continuous functions of a degree, 1 or 2, on tetrahedra."""
+
     degree: int
 
     @classmethod
@@ -36,16 +54,6 @@ class FiniteElements:
         skfem = scikit_fem()
         element = skfem.ElementTetP1() if self.degree == 1 else skfem.ElementTetP2()
         return skfem.Basis(skfem_mesh(self.volume), element, intorder=2 * self.degree + 2)
-
-    @property
-    def dimension(self) -> int:
-        """Number of functions in the volume."""
-        return int(self.basis.N)
-
-    @property
-    def points(self) -> NDArray[np.float64]:
-        """(nt, q, 3) points of quadrature."""
-        return np.moveaxis(np.asarray(self.basis.global_coordinates()), 0, -1)
 
     @cached_property
     def space(self) -> Space:

@@ -19,7 +19,15 @@ from calderon.report.formatting import (
 )
 from calderon.report.panels import second_mesh, unknowns
 from calderon.report.scenes import evenly
-from calderon.report.sound.panels import levels, near_fields, plane, power_over_frequency, surface
+from calderon.report.sound.panels import (
+    levels,
+    loudest_power,
+    near_fields,
+    plane,
+    power_error,
+    power_over_frequency,
+    surface,
+)
 
 CURVES = 5
 """Solved frequencies that have curves in one picture, evenly over the band."""
@@ -35,19 +43,10 @@ def _shown(results: SoundResults) -> list[Step]:
 @panel("steps")
 def powers(results: SoundResults, sheet: Sheet) -> None:
     """The sound power that walls give, its error, and what walls absorb."""
-    loudest = max((s for s in results.steps if s.power is not None), key=lambda s: s.power or 0.0, default=None)
-    if loudest is not None and loudest.power is not None:
-        name = f"{'largest ' if results.is_sweep else ''}sound power{results.at(loudest)}"
-        sheet.headline(name, *power_parts(loudest.power))
-        level = 10 * np.log10(max(loudest.power, 1e-30) / 1e-12)
-        sheet.headline("its level", decibels(level), "dB re 1 pW")
-        if loudest.efficiency is not None:
-            sheet.headline("radiation efficiency", number(loudest.efficiency))
-    errors = [step.power_error for step in results.steps if step.power_error is not None]
-    if errors:
-        given = "given and absorbed" if results.is_room else "by surface and by far field"
-        name = f"error estimate: powers {given} differ by"
-        sheet.headline(name, f"{100 * max(errors):.2g}", "%")
+    loudest = loudest_power(results, sheet)
+    if loudest is not None and loudest.efficiency is not None:
+        sheet.headline("radiation efficiency", number(loudest.efficiency))
+    power_error(results, sheet, f"powers {'given and absorbed' if results.is_room else 'by surface and by far field'}")
     if any(step.absorbed for step in results.steps):
         most = max(results.steps, key=lambda step: step.absorbed)
         taker = "the sheet takes" if results.is_sheet else "walls absorb"

@@ -22,7 +22,15 @@ from calderon.report.formatting import (
 )
 from calderon.report.panels import unknowns
 from calderon.report.scenes import evenly
-from calderon.report.sound.panels import levels, near_fields, plane, power_over_frequency, surface
+from calderon.report.sound.panels import (
+    levels,
+    loudest_power,
+    near_fields,
+    plane,
+    power_error,
+    power_over_frequency,
+    surface,
+)
 
 CURVES = 5
 """Solved frequencies that have curves in one picture, evenly over the band."""
@@ -96,18 +104,11 @@ def _far(step: BodyStep) -> Any:
 @panel("steps")
 def powers(results: BodyResults, sheet: Sheet) -> None:
     """The power that forces send away, that lost in the body, and the balance of a plane wave."""
-    loudest = max((s for s in results.steps if s.power is not None), key=lambda s: s.power or 0.0, default=None)
-    if loudest is not None and loudest.power is not None:
-        name = f"{'largest ' if results.is_sweep else ''}sound power{results.at(loudest)}"
-        sheet.headline(name, *power_parts(loudest.power))
-        sheet.headline("its level", decibels(10 * np.log10(max(loudest.power, 1e-30) / 1e-12)), "dB re 1 pW")
+    loudest_power(results, sheet)
     lossy = max(results.steps, key=lambda step: step.lost)
     if lossy.lost > 1e-6 * (lossy.given or lossy.lost):
         sheet.headline(f"power lost in the body{results.at(lossy)}", *power_parts(lossy.lost))
-    errors = [step.power_error for step in results.steps if step.power_error is not None]
-    if errors:
-        name = "error estimate: power that the wave loses, and that scattered and absorbed, differ by"
-        sheet.headline(name, f"{100 * max(errors):.2g}", "%")
+    power_error(results, sheet, "power that the wave loses, and that scattered and absorbed,")
 
 
 @panel("mobilities")

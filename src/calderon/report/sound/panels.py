@@ -12,7 +12,15 @@ import calderon.plots as plots
 from calderon.data import Axis, Quantity
 from calderon.data.labelled import stacked
 from calderon.formulations.scenes import pattern_layer
-from calderon.report.formatting import Column, decibels, frequency_text, number, plane_equation, vector_text
+from calderon.report.formatting import (
+    Column,
+    decibels,
+    frequency_text,
+    number,
+    plane_equation,
+    power_parts,
+    vector_text,
+)
 from calderon.report.scenes import facing, grid, opening, thinned_steps
 from calderon.report.sheet import Sheet, panel
 from calderon.report.sound.results import SoundBand, SoundStep, power_levels
@@ -71,6 +79,23 @@ def levels(results: SoundBand[Any], sheet: Sheet) -> None:
         "levels.png", caption, results.frequencies / factor, curves, axis, f"sound pressure level ({unit})",
         references=solved_points(results, first),
     )  # fmt: skip
+
+
+def loudest_power(results: SoundBand[Any], sheet: Sheet) -> Any:
+    """Headlines of the largest sound power and its level; the step that has it, None without."""
+    loudest = max((s for s in results.steps if s.power is not None), key=lambda s: s.power or 0.0, default=None)
+    if loudest is not None and loudest.power is not None:
+        name = f"{'largest ' if results.is_sweep else ''}sound power{results.at(loudest)}"
+        sheet.headline(name, *power_parts(loudest.power))
+        sheet.headline("its level", decibels(float(power_levels(loudest.power))), "dB re 1 pW")
+    return loudest
+
+
+def power_error(results: SoundBand[Any], sheet: Sheet, what: str) -> None:
+    """The headline of the largest relative difference of two powers; what: these, in words."""
+    errors = [step.power_error for step in results.steps if step.power_error is not None]
+    if errors:
+        sheet.headline(f"error estimate: {what} differ by", f"{100 * max(errors):.2g}", "%")
 
 
 @panel("is_sweep")
