@@ -50,8 +50,8 @@ def wall_potential(path: CurrentPath, traces: Traces) -> NDArray[np.float64]:
     graph = sp.coo_array((np.ones(len(own)), (ends[:, 0], ends[:, 1])), (len(values), len(values))).tocsr()
     number = sp.coo_array((np.arange(1, len(own) + 1), (ends[:, 0], ends[:, 1])), graph.shape).tocsr()
     count, labels = sp.csgraph.connected_components(graph, directed=False)
-    for part in range(count):
-        first = int(np.argmax(labels == part))
+    starts = np.unique(labels[ends[:, 0]], return_index=True)[1]  # one of each part; vertices off the walls have none
+    for first in ends[starts, 0]:
         order, before = sp.csgraph.breadth_first_order(graph, first, directed=False)
         for node in order[1:]:
             other = before[node]
