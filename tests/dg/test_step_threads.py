@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 import warnings
 
 import numpy as np
@@ -52,14 +53,18 @@ def meet(flags, met, patience, begin, end):
                 break
 
 
+def meet_late(*arguments):
+    time.sleep(0.02)  # as a caller that another process holds up between waking the threads and giving them tasks
+    meet(*arguments)
+
+
 def test_threads_work_at_the_same_time(three):
     """Each of three blocks waits for the two others: one thread alone would never see all flags."""
-    for patience in (0, *10 * (10**9,)):  # the first call compiles; on a busy machine a thread may come too late
+    three.run(meet, (0, 3), 3, np.zeros(3, np.int64), np.zeros(3, np.int64), 0)  # the first call compiles
+    for _ in range(3):
         flags, met = np.zeros(3, np.int64), np.zeros(3, np.int64)
-        three.run(meet, (0, 3), 3, flags, met, patience)
-        if met.all():
-            return
-    pytest.fail("no thread ever met both others")
+        three.run(meet_late, (0, 3), 3, flags, met, 10**10)
+        assert met.all()
 
 
 def test_threads_end_with_their_owner(monkeypatch):

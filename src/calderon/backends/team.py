@@ -201,8 +201,11 @@ class Team:
         if min(self.number, parts) > 1:
             if self._process != os.getpid():  # threads do not survive in a forked process
                 self._start()
-            self._sleep.wake()
-        kernel(self._board, *blocks, parts, *arguments)
+            self._sleep.wake(self._board)
+        try:
+            kernel(self._board, *blocks, parts, *arguments)
+        finally:
+            self._sleep.awaited = None
         if self._board[AT.failed]:
             self._board[AT.failed] = 0
             raise MemoryError("no memory is left for the intermediate results of a time step")
@@ -216,24 +219,25 @@ class Team:
 
 
 class _Sleep:
-    """Where threads without tasks sleep. calls: the number of calls of `wake` so far."""
+    """Where threads without tasks sleep. awaited: the board's limit when they were woken, or None between calls: until
+    the caller has raised it, which may be preempted before, nobody sleeps."""
 
     def __init__(self) -> None:
-        self.calls = 0
+        self.awaited: int | None = None
         self._sleepers, self._lock, self._signal = 0, threading.Lock(), threading.Semaphore(0)
 
-    def wait(self, board: NDArray[np.int64], calls: int) -> None:
-        """Sleep until the next `wake`, unless one came after the thread had read `calls`."""
+    def wait(self, board: NDArray[np.int64]) -> None:
+        """Sleep until the next `wake`, unless there are tasks or they are about to come."""
         with self._lock:
-            if board[AT.stop] or self.calls != calls:
+            if board[AT.stop] or board[AT.limit] == self.awaited or board[AT.next] < board[AT.limit]:
                 return
             self._sleepers += 1
         self._signal.acquire()
 
-    def wake(self) -> None:
+    def wake(self, board: NDArray[np.int64]) -> None:
         """Wake all sleepers."""
         with self._lock:
-            self.calls += 1
+            self.awaited = int(board[AT.limit])
             count, self._sleepers = self._sleepers, 0
         if count:
             self._signal.release(count)
@@ -241,12 +245,10 @@ class _Sleep:
 
 def _serve(board: NDArray[np.int64], sleep: _Sleep) -> None:
     while not board[AT.stop]:
-        calls = sleep.calls
         attend(board, PATIENCE)
-        if board[AT.next] >= board[AT.limit]:
-            sleep.wait(board, calls)
+        sleep.wait(board)
 
 
 def _stop(board: NDArray[np.int64], sleep: _Sleep) -> None:
     board[AT.stop] = 1
-    sleep.wake()
+    sleep.wake(board)
