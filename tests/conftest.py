@@ -80,32 +80,10 @@ ON_DEVICES = (
 """Beginnings of the names of tests that need an OpenCL device and always run, one for each thing that devices do. All
 others are variants: PoCL compiles each source anew and computes 9 to 17 times slower than Numba."""
 
-VARIANTS = (
-    "backends/test_cuda_build.py::test_the_operators_use_every_kernel_of_the_package",
-    "backends/test_cuda_build.py::test_variants_build_without_spills",
-    "backends/test_cuda_build.py::test_the_choice_has_every_file_in_every_precision",
-    "backends/test_devices.py::test_without_any_driver_package_the_processor_computes",
-    "backends/test_gpu_benchmarks.py::",
-    "dg/test_ranks.py::test_far_fields_currents_and_shorter_steps_are_those_of_one_rank",
-    "cli/test_examples.py::test_an_example_meets_its_number[aircraft_rcs]",
-    "cli/test_examples.py::test_an_example_meets_its_number[car_cabin]",
-    "cli/test_examples.py::test_an_example_meets_its_number[compressed_matrix]",
-    "cli/test_examples.py::test_an_example_meets_its_number[driven_foundation]",
-    "cli/test_examples.py::test_an_example_meets_its_number[fed_array]",
-    "cli/test_examples.py::test_an_example_meets_its_number[luneburg_lens]",
-    "cli/test_examples.py::test_an_example_meets_its_number[magnetic_shield]",
-    "cli/test_examples.py::test_an_example_meets_its_number[steel_sphere_and_shell]",
-    "cli/test_examples.py::test_an_example_meets_its_number[line_fed_patch]",
-    "cli/test_examples.py::test_an_example_meets_its_number[patch_antenna]",
-    "mlfmm/test_saved_near_blocks.py::test_terms_on_several_spaces_and_all_regions_are_saved",
-    "cli/test_examples.py::test_an_example_meets_its_number[patch_array]",
-    "cli/test_examples.py::test_an_example_meets_its_number[quadratic_functions]",
-    "cli/test_examples.py::test_an_example_meets_its_number[reflectarray]",
-    "report/cases/test_transient_cases.py::test_ranks_share_a_run_and_one_speaks",
-    "report/test_extremes.py::test_names_are_shown_as_they_are_and_signs_as_the_output_can[utf-8]",
-    "galerkin/test_compiled_rows.py::test_another_process_finds_the_same_functions_in_the_cache",
+VARIANTS = tuple(
+    line for line in Path(__file__).with_name("variants.txt").read_text(encoding="utf-8").splitlines() if line[0] != "#"
 )
-"""Further variants: beginnings of the names of tests of whole programs that show once more what others show."""
+"""Further variants: beginnings of the names of tests that show once more what shorter ones show."""
 
 LONG = (
     "hmatrix/test_operators.py::",
