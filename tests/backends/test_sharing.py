@@ -161,7 +161,7 @@ def test_a_device_that_is_always_later_leaves_all_near_blocks(monkeypatch):
 
 
 def test_functions_run_at_the_same_time_and_keep_their_order():
-    barrier = threading.Barrier(3, timeout=10)
+    barrier = threading.Barrier(3, timeout=60)
 
     def meet(n):
         barrier.wait()

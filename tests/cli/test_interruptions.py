@@ -47,10 +47,9 @@ def test_a_process_that_gets_a_signal_ends_in_words_and_leaves_nothing(tmp_path,
     while phase not in (line := process.stdout.readline()):
         assert line, process.stderr.read()
     time.sleep(0.3)
-    start = time.monotonic()
     process.send_signal(number)
-    errors = process.communicate(timeout=60)[1]
-    assert time.monotonic() - start < 10 and process.returncode == 128 + number
+    errors = process.communicate(timeout=25)[1]  # before a wait of 30 s has ended
+    assert process.returncode == 128 + number
     said = f"error interrupted by {number.name}: no result was written, an earlier one is unchanged\n"
     assert errors == said
     assert [path.name for path in tmp_path.iterdir() if path.name != "cache"] == ["case.toml"]

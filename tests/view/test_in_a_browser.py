@@ -35,6 +35,7 @@ def opened(browser):
 
     def open_file(path, width=1000, height=640):
         page = browser.new_page(viewport={"width": width, "height": height})
+        page.set_default_timeout(120_000)  # ms; beside other tests a page is drawn by one busy processor
         one = Opened(page, [], [])
         page.on("console", lambda message: one.problems.append(message.text))
         page.on("pageerror", lambda error: one.problems.append(str(error)))
@@ -92,10 +93,10 @@ def test_a_function_turns_and_tells_its_values(tmp_path, opened):
     page.mouse.move(500, 400, steps=3)
     page.mouse.up()
     page.mouse.wheel(0, -300)
-    page.wait_for_timeout(100)
+    page.wait_for_function(f"before => {CAMERA}[2] < before[2]", arg=before)  # the wheel was the last
     after = page.evaluate(CAMERA)
-    assert after[0] != before[0] and after[1] != before[1] and after[2] < before[2]
-    assert page.evaluate("document.querySelector('canvas').toDataURL()") != picture
+    assert after[0] != before[0] and after[1] != before[1]
+    page.wait_for_function("before => document.querySelector('canvas').toDataURL() != before", arg=picture)
     page.set_viewport_size({"width": 420, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 420
 
