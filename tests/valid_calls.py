@@ -190,6 +190,8 @@ def shapes() -> Iterator[Call]:
             "warn_wavenumber": {"mesh": sphere(), "wavenumber": 1.0},
             "without_part": {"mesh": parts(), "part": "a", "faces": "metal"},
             "write": {"mesh": sphere(), "path": file("mesh.msh", sphere()), "version": "4.1"},
+            "Solid": {"kind": "cylinder", "points": [[0, 0, 0], [0, 0, 1]], "size": 0.5, "path": None},
+            "solids": {"shapes": {"a": cal.mesh.Solid.cuboid([0, 0, 0], [1, 1, 1])}, "h": 0.7},
             "sphere": {"radius": 1.0, "h": 0.6, "volume": True},
             "thickened": {"surface": sphere(), "thickness": 0.05, "layers": 1},
             "torus": {"major_radius": 1.0, "minor_radius": 0.3, "h": 0.3},

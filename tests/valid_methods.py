@@ -91,6 +91,11 @@ def meshes() -> Iterator[tuple[Any, Methods]]:
         "to_html": {"path": FOLDER / "view.html"},
     }  # fmt: skip
     yield cal.mesh.hemisphere(1.0, 0.7), {"mirrored": {"planes": "z"}, "mirror_images": {"planes": "z"}}
+    yield cal.mesh.Solid, {
+        "cuboid": {"low": [0, 0, 0], "high": [1, 1, 1]}, "ball": {"radius": 1.0, "centre": [0, 0, 0]},
+        "cylinder": {"radius": 1.0, "start": [0, 0, 0], "end": [0, 0, 1]}, "read": {"path": "a.step"},
+        "prism": {"outline": [[0, 0], [1, 0], [0, 1]], "bottom": 0.0, "height": 1.0},
+    }  # fmt: skip
     yield cal.TriangleMesh, {"from_meshio": {"mesh": meshio.Mesh(mesh.vertices, [("triangle", mesh.triangles)])}}
     yield tetrahedra(), {"skin": {"own": np.arange(6) < 3}, "write": {"path": FOLDER / "volume.msh"}}
     pressure = cal.Function(space, np.ones(space.dimension))

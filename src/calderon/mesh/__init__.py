@@ -13,6 +13,8 @@ from calderon.mesh.shapes.radar_targets import almond, ogive
 from calderon.mesh.shapes.round import ellipsoid, hemisphere, hollow_sphere, sphere, torus
 from calderon.mesh.shapes.tetrahedral import ball, box, layered_ball
 from calderon.mesh.shapes.walls import thickened
+from calderon.mesh.solid_models.solid import Solid
+from calderon.mesh.solid_models.walls import solids
 from calderon.mesh.tetrahedra import TetrahedralMesh, without_part
 from calderon.mesh.tetrahedral.material import Material
 from calderon.mesh.tetrahedral.step_report import StepReport, step_report
@@ -28,6 +30,7 @@ __all__ = [
     "MeshError",
     "MeshReport",
     "MeshWarning",
+    "Solid",
     "StepReport",
     "TetrahedralMesh",
     "TriangleMesh",
@@ -56,6 +59,7 @@ __all__ = [
     "read_cad",
     "read_tetrahedra",
     "sample",
+    "solids",
     "sphere",
     "step_report",
     "thickened",

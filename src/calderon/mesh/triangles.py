@@ -1,6 +1,7 @@
 """Triangulated surfaces: the mesh of all boundary element spaces."""
 
 import difflib
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.mesh.checks.inspection import MeshReport, check
 from calderon.mesh.coincident import coincident_points, compacted, joining_tolerance, sound_triangles
 from calderon.mesh.containment import winding_numbers
-from calderon.mesh.errors import MeshError, warn
+from calderon.mesh.errors import MeshError, MeshWarning, warn
 from calderon.mesh.files.exchange import Exchange
 from calderon.mesh.files.writing import write
 from calderon.mesh.geometry import FlatTriangles, Geometry
@@ -29,6 +30,9 @@ from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import set_frozen
 from calderon.validation import describe, index_array, one_or_more_points, real_numbers, unmasked
 from calderon.view import PART_COLOURS, Scene, Surface, Viewable
+
+PAIR = "|"
+"""Between the names of the solids on both sides of a wall, in names of tags."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -127,27 +131,37 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
         return {}
 
     def tag_numbers(self, tags: int | str | Iterable[int | str]) -> NDArray[np.int64]:
-        """Tags given as numbers or names as sorted numbers; MeshError for those that the mesh does not have."""
+        """Tags given as numbers or names as sorted numbers, "a" also for names "a|b" of walls between solids; MeshError
+        for those that the mesh does not have."""
         wanted = list(tags) if isinstance(tags, Iterable) and not isinstance(tags, str) else [tags]
         for tag in wanted:
             if isinstance(tag, bool) or not isinstance(tag, str | int | np.integer):
                 raise MeshError(f"tags are numbers or names, got {tag!r}: see .tags and .names of this mesh")
         present = np.unique(self.tags)
-        numbers = {tag: self.names.get(tag) if isinstance(tag, str) else int(tag) for tag in wanted}
-        unknown = [tag for tag, number in numbers.items() if number not in present]
+        numbers = {tag: self._called(tag) if isinstance(tag, str) else [int(tag)] for tag in wanted}
+        unknown = [tag for tag, found in numbers.items() if not np.isin(found, present).any()]
         if unknown or not wanted:
             near = difflib.get_close_matches(str(unknown[0]), self.names, n=1) if unknown else []
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise MeshError(
                 f"unknown tags {unknown}: this mesh has {present.tolist()} and the names {self.names}{hint}"
             )
-        return np.unique(np.array(list(numbers.values()), dtype=np.int64))
+        return np.intersect1d(np.array([each for found in numbers.values() for each in found], np.int64), present)
+
+    def _called(self, name: str) -> list[int]:
+        """Tags of a name, or, where there is none, those of the walls of a solid."""
+        if name in self.names:
+            return [self.names[name]]
+        return [number for pair, number in self.names.items() if PAIR in pair and name in pair.split(PAIR)]
 
     def restricted(self, tags: int | str | Iterable[int | str]) -> "TriangleMesh":
-        """The part with these tags (numbers or names), without unused vertices."""
+        """The part with these tags (numbers or names), without unused vertices; triangles are turned where without
+        the rest normals would not agree, or a closed part has them inward."""
         keep = np.isin(self.tags, self.tag_numbers(tags))
         vertices, triangles = compacted(self.vertices, self.triangles[keep])
-        return TriangleMesh(vertices, triangles, self.tags[keep], self.names)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MeshWarning)
+            return TriangleMesh(vertices, triangles, self.tags[keep], self.names)
 
     def merged_vertices(self, tolerance: float | None = None) -> "TriangleMesh":
         """Vertices closer than the tolerance (default 1e-7 of the diameter) joined, unused ones dropped.

@@ -39,11 +39,11 @@ def mesh_surfaces(gmsh: Any, h: float) -> None:
     means: dict[float, float] = {}
     size = best = h
     while len(means) < 4 and size not in means and abs(means.get(best, 0.0) / h - 1) > 0.03:
-        means[size] = _mean_edge(gmsh, size)
+        means[size] = mean_edge(gmsh, size)
         best = min(means, key=lambda each: abs(means[each] / h - 1))
         last, size = size, min(size * h / means[size], 1.3 * h)
     if best != last:
-        _mean_edge(gmsh, best)
+        mean_edge(gmsh, best)
     if not h / 1.1 < means[best] < h * 1.1:
         warn(
             f"the mean edge is {means[best] / h:.3g} h: features that are shorter than h need shorter edges, and on "
@@ -51,8 +51,8 @@ def mesh_surfaces(gmsh: Any, h: float) -> None:
         )
 
 
-def _mean_edge(gmsh: Any, size: float) -> float:
-    """Mean edge of the surfaces, meshed with edges of that size."""
+def mean_edge(gmsh: Any, size: float) -> float:
+    """Mesh the surfaces with edges of that size; their mean."""
     gmsh.option.setNumber("Mesh.MeshSizeMin", size)
     gmsh.option.setNumber("Mesh.MeshSizeMax", size)
     gmsh.model.mesh.generate(2)
