@@ -234,6 +234,14 @@ def test_what_is_too_large_for_a_case(tmp_path, text, message):
         read(tmp_path / "case.toml")
 
 
+@pytest.mark.parametrize(
+    ("given", "name"), [("structur", "structure"), ("static", "statics"), ("Acoustics", "acoustics")]
+)
+def test_a_misspelt_kind_is_told_with_the_tables_of_that_kind(given, name):
+    with pytest.raises(ValueError, match=f"{given}: unknown key; did you mean '{name}'.* accepts .*{name}"):
+        parse(f"[{given}]\n[mesh]\nfile = 'a.msh'\n")
+
+
 def test_every_example_is_a_valid_case_and_unknown_names_are_answered():
     assert {"submarine", "rigid-sphere"} <= set(examples())
     submarine = example("submarine").case

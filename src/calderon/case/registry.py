@@ -4,6 +4,7 @@ A kind is an object in a package of its own and is imported when a case file is 
 only, the rest is in `report/kind.py`.
 """
 
+import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
@@ -55,7 +56,10 @@ def kind_of_tables(data: dict[str, Any]) -> ModelledKind[Any]:
     surface = _own(OWN[0])
     unknown = data.keys() - surface.model.model_fields.keys()
     added = sorted(unknown.intersection(extension_names(GROUP))) if unknown else []
-    return surface if not added else extension(GROUP, added[0], ModelledKind) or surface
+    if added:
+        return extension(GROUP, added[0], ModelledKind) or surface
+    near = (name for key in sorted(unknown) for name in difflib.get_close_matches(key, OWN[1:], n=1, cutoff=0.75))
+    return _own(next(near, OWN[0]))  # a name that is misspelt is told by the model of its kind
 
 
 def _own(name: str) -> ModelledKind[Any]:
