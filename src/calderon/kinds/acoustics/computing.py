@@ -263,7 +263,7 @@ def _second_mesh(file: CaseFile[SoundCase], problem: Any, last: Step, stages: St
 
     def posed(h: float) -> tuple[TriangleMesh, Any]:
         table = case.mesh.model_copy(update={"h": h})
-        mesh = with_faces(file, surface_mesh(replace(file, case=case.model_copy(update={"mesh": table}))))
+        mesh = surface_mesh(replace(file, case=case.model_copy(update={"mesh": table})))
         return mesh, _problem(file, mesh)
 
     def divided() -> Iterator[tuple[TriangleMesh, Any]]:
@@ -273,7 +273,9 @@ def _second_mesh(file: CaseFile[SoundCase], problem: Any, last: Step, stages: St
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # the coarser mesh is there to differ
         try:
-            others = divided() if case.mesh.h is None else longer_edges(case.mesh.h, problem.mesh, posed)
+            # a [[face]] in a box has other triangles, and another shape, on edges of another length
+            scalable = case.mesh.h is not None and not case.face
+            others = longer_edges(case.mesh.h or 0.0, problem.mesh, posed) if scalable else divided()
             for _, again in others:
                 with stages.stage("second mesh", f"{again.unknowns} unknowns"):
                     chosen = {**case.solver.options, **_split(case)}
