@@ -45,7 +45,7 @@ def test_a_place_is_refused_at_once_with_the_facts_and_free_when_its_holder_has_
                 pytest.fail("the block must not be entered")
         with pytest.raises(InUse, match="in use by process"):
             refuse_held(place, "wait for it")
-        assert process.poll() is None  # it holds the place still: nobody waited for it
+        assert process.poll() is None  # it holds the place still: no one waited for it
     assert lock_path(place).exists()  # the process was killed
     refuse_held(place, "wait for it")
     with held(place, "wait for it"):

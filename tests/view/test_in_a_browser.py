@@ -35,7 +35,7 @@ def opened(browser):
 
     def open_file(path, width=1000, height=640):
         page = browser.new_page(viewport={"width": width, "height": height})
-        page.set_default_timeout(120_000)  # ms; beside other tests a page is drawn by one busy processor
+        page.set_default_timeout(120_000)  # ms; with other tests a page is drawn by one busy processor
         one = Opened(page, [], [])
         page.on("console", lambda message: one.problems.append(message.text))
         page.on("pageerror", lambda error: one.problems.append(str(error)))

@@ -220,7 +220,7 @@ class Team:
 
 class _Sleep:
     """Where threads without tasks sleep. awaited: the board's limit when they were woken, or None between calls: until
-    the caller has raised it, which may be preempted before, nobody sleeps."""
+    the caller has raised it, which may be preempted before, no thread sleeps."""
 
     def __init__(self) -> None:
         self.awaited: int | None = None

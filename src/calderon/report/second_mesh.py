@@ -9,6 +9,7 @@ p = 2 on closed surfaces, 1 on open ones, at whose edges the solution is singula
 and the result is an order of magnitude: on spheres within a factor of two of the true error.
 """
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,7 +18,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.mesh import TriangleMesh
+from calderon.mesh import AccuracyWarning, MeshWarning, TriangleMesh
+from calderon.report.stages import Stages
+from calderon.solvers import ConvergenceError
 
 P = TypeVar("P")
 
@@ -52,6 +55,51 @@ def second_mesh(
     if not size:
         return None
     return SecondMesh(quantity, float(np.linalg.norm(second - value)) / abs(ratio**order - 1) / size, ratio)
+
+
+def estimated(
+    others: Iterator[tuple[TriangleMesh, P]],
+    compare: Callable[[TriangleMesh, P], SecondMesh | None],
+    stages: Stages,
+    announced: Callable[[P], str] = lambda problem: "",
+) -> SecondMesh | None:
+    """The error by the first of other meshes on which the problem can be posed; None, with a warning, where the problem
+    cannot be solved there.
+
+    compare(mesh, problem): solves the problem on that mesh. announced(problem): what is said of it meanwhile.
+    """
+    with warnings.catch_warnings():
+        for kind in (AccuracyWarning, MeshWarning):
+            warnings.simplefilter("ignore", kind)  # a coarser mesh is there to differ
+        try:
+            for mesh, problem in others:
+                with stages.stage("second mesh", announced(problem)):
+                    return compare(mesh, problem)
+            return None
+        except (MemoryError, ConvergenceError) as error:
+            reason = str(error)
+    warnings.warn(f"the error is not estimated: on the second mesh, {reason}", MeshWarning, stacklevel=2)
+    return None
+
+
+def other_meshes(
+    h: float | None,
+    mesh: TriangleMesh,
+    longer: Callable[[float], tuple[TriangleMesh, P]],
+    on: Callable[[TriangleMesh], P],
+) -> Iterator[tuple[TriangleMesh, P]]:
+    """Meshes that may serve as the second with the problem on them, in the order of preference.
+
+    h: the edge length by which a shape or a CAD model is meshed, with longer edges; None for other surfaces, whose
+    triangles are divided, which keeps the surface as it is given. Boxes that select triangles select others on longer
+    edges, so such a surface is divided too. longer(h): see `longer_edges`. on(mesh): the problem on a mesh.
+    """
+    if h is not None:
+        yield from longer_edges(h, mesh, longer)
+        return
+    divided = mesh.divided()
+    with suppress(ValueError):
+        yield divided, on(divided)
 
 
 def longer_edges(

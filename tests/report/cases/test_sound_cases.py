@@ -274,6 +274,15 @@ def test_mistakes_on_the_mesh_are_named(old, new, text):
         run(parse(SPHERE.replace(old, new), "case.toml"))
 
 
+def test_the_second_mesh_has_the_parts_that_a_box_selects():
+    """A box selects other triangles of a mesh with longer edges: it is divided instead."""
+    cap = '[[face]]\nname = "cap"\nlow = [-0.1, -0.1, 0.05]\nhigh = [0.1, 0.1, 0.1]\n[[surface]]\ntag = "cap"\n'
+    found = run(
+        parse(SPHERE.replace("[[surface]]\n", cap).replace("[output]", "[output]\nestimate = true"))
+    ).second_mesh
+    assert found.ratio == pytest.approx(0.5) and found.error < 0.05
+
+
 def test_a_result_has_its_files_with_units(tmp_path):
     extra = 'directivity = { plane = "xz", count = 37 }\nslice = { plane = "xz", points = 24 }\nestimate = true\n'
     file = parse(SPHERE.replace('"500 Hz"', '["500 Hz", "1 kHz"]').replace("[output]", f"[output]\n{extra}"))

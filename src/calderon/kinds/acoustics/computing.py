@@ -1,6 +1,5 @@
 """A case of sound is run: the problem at each frequency, or at few of a band, its solutions, the requested fields."""
 
-import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -28,12 +27,11 @@ from calderon.kinds.acoustics.results import Part, SoundResults, Step
 from calderon.kinds.acoustics.rooms import four_poles, modes, require_ports
 from calderon.kinds.acoustics.sheets import posed_sheet, without_sheet
 from calderon.kinds.acoustics.walls import conditions_of
-from calderon.mesh import AccuracyWarning, MeshWarning, TriangleMesh
+from calderon.mesh import TriangleMesh
 from calderon.report.formatting import decibels_of_power, frequency_text, frequency_texts
 from calderon.report.scenes import evenly
-from calderon.report.second_mesh import SecondMesh, longer_edges, second_mesh
+from calderon.report.second_mesh import SecondMesh, estimated, other_meshes, second_mesh
 from calderon.report.stages import Stages
-from calderon.solvers import ConvergenceError
 
 SHOWN = 5
 """Frequencies of a sweep, evenly over it, at which fields in the plane and in all directions are computed."""
@@ -266,27 +264,15 @@ def _second_mesh(file: CaseFile[SoundCase], problem: Any, last: Step, stages: St
         mesh = surface_mesh(replace(file, case=case.model_copy(update={"mesh": table})))
         return mesh, _problem(file, mesh)
 
-    def divided() -> Iterator[tuple[TriangleMesh, Any]]:
-        mesh = problem.mesh.divided()
-        yield mesh, _problem(file, mesh)
+    def compare(_: TriangleMesh, again: Any) -> SecondMesh | None:
+        chosen = {**case.solver.options, **_split(case)}
+        first, second = (_measured(each.solve(case.sources, **chosen)) for each in (problem, again))
+        found = second_mesh("sound pressure", first, second, problem.surface.whole, again.surface.whole)
+        return found if found is None else replace(found, at=f" at {last.name}")
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AccuracyWarning)  # the coarser mesh is there to differ
-        try:
-            # a [[face]] in a box has other triangles, and another shape, on edges of another length
-            scalable = case.mesh.h is not None and not case.face
-            others = longer_edges(case.mesh.h or 0.0, problem.mesh, posed) if scalable else divided()
-            for _, again in others:
-                with stages.stage("second mesh", f"{again.unknowns} unknowns"):
-                    chosen = {**case.solver.options, **_split(case)}
-                    first, second = (_measured(each.solve(case.sources, **chosen)) for each in (problem, again))
-                    found = second_mesh("sound pressure", first, second, problem.surface.whole, again.surface.whole)
-                return found if found is None else replace(found, at=f" at {last.name}")
-            return None
-        except (MemoryError, ConvergenceError) as error:
-            reason = str(error)
-    warnings.warn(f"the error is not estimated: on the second mesh, {reason}", MeshWarning, stacklevel=2)
-    return None
+    h = None if case.face else case.mesh.h
+    others = other_meshes(h, problem.mesh, posed, lambda mesh: _problem(file, mesh))
+    return estimated(others, compare, stages, lambda again: f"{again.unknowns} unknowns")
 
 
 def _measured(solution: Any) -> NDArray[np.complex128]:

@@ -1,6 +1,5 @@
 """A case of a printed circuit is run: the metal, the ports, S over the band, and the solution at one frequency."""
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,11 @@ from calderon.kinds.planar.model import PlanarCase, Ribbon, Via
 from calderon.kinds.planar.panels import PANELS
 from calderon.kinds.planar.results import PlanarResults, resonances_of
 from calderon.layers.parts import UPRIGHT
-from calderon.mesh import AccuracyWarning, TriangleMesh
+from calderon.mesh import TriangleMesh
 from calderon.report import Kind, Stages
 from calderon.report.formatting import Row, frequency_text
 from calderon.report.kind import plan_rows
-from calderon.report.second_mesh import SecondMesh, longer_edges, second_mesh
+from calderon.report.second_mesh import SecondMesh, estimated, longer_edges, second_mesh
 
 
 def _metal(file: CaseFile[PlanarCase]) -> TriangleMesh:
@@ -113,18 +112,16 @@ class Planar(Kind[PlanarCase, PlanarProblem, PlanarResults]):
             other = self.build(replace(file, case=case.model_copy(update={"metal": metal})), Stages())
             return other.mesh, other
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AccuracyWarning)  # the coarser mesh is there to differ
-            for mesh, other in longer_edges(h, problem.mesh, posed):
-                with stages.stage("second mesh"):
-                    f = sweep.frequencies
-                    again = other.sweep(f[0], f[-1], len(f), reference=case.planar.reference, **sweep_options(case))
-                found = [resonances_of(case, each) for each in (sweep, again)]
-                if all(found):
-                    first, second = (np.array([each[0].frequency]) for each in found)
-                    return second_mesh("resonance", first, second, problem.mesh, mesh)
-                return second_mesh("S over the band", sweep.s, again.s, problem.mesh, mesh)
-        return None
+        def compare(mesh: TriangleMesh, other: PlanarProblem) -> SecondMesh | None:
+            f = sweep.frequencies
+            again = other.sweep(f[0], f[-1], len(f), reference=case.planar.reference, **sweep_options(case))
+            found = [resonances_of(case, each) for each in (sweep, again)]
+            if all(found):
+                first, second = (np.array([each[0].frequency]) for each in found)
+                return second_mesh("resonance", first, second, problem.mesh, mesh)
+            return second_mesh("S over the band", sweep.s, again.s, problem.mesh, mesh)
+
+        return estimated(longer_edges(h, problem.mesh, posed), compare, stages)
 
     def plan(self, file: CaseFile[PlanarCase], stages: Stages) -> list[Row]:
         """The plan of one frequency, the highest one."""

@@ -1,7 +1,5 @@
 """A case of static fields is run: the skeleton of its surfaces, the problem, the solution and what is made of it."""
 
-import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -20,10 +18,9 @@ from calderon.formulations.statics.loads import regions_of
 from calderon.formulations.statics.solution import StaticSolution
 from calderon.kinds.statics.model import StaticCase
 from calderon.kinds.statics.results import StaticForces, StaticResults
-from calderon.mesh import MeshWarning, TriangleMesh
-from calderon.report.second_mesh import SecondMesh, longer_edges, second_mesh
+from calderon.mesh import TriangleMesh
+from calderon.report.second_mesh import SecondMesh, estimated, other_meshes, second_mesh
 from calderon.report.stages import Stages
-from calderon.solvers import ConvergenceError
 
 
 def posed_problem(file: CaseFile[StaticCase], stages: Stages) -> StaticProblem:
@@ -134,26 +131,15 @@ def _second_mesh(file: CaseFile[StaticCase], problem: StaticProblem, stages: Sta
         mesh = _mesh(other)
         return mesh, _problem(other, mesh)
 
-    def divided() -> Iterator[tuple[TriangleMesh, StaticProblem]]:
-        mesh = problem.mesh.divided()
-        yield mesh, _problem(file, mesh)
-
-    # a [[face]] in a box has other triangles, and another shape, on edges of another length
-    scalable = all(lengths) and not case.face
     quantity, points = _measured_name(case), _points(problem)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MeshWarning)
-        try:
-            others = longer_edges(1.0, problem.mesh, longer) if scalable else divided()
-            for mesh, again in others:
-                with stages.stage("second mesh", f"{again.unknowns} unknowns"):
-                    first, second = (_measured(case, each, points) for each in (problem, again))
-                return second_mesh(quantity, first, second, problem.mesh, mesh)
-            return None
-        except (MemoryError, ConvergenceError) as error:
-            reason = str(error)
-    warnings.warn(f"the error is not estimated: on the second mesh, {reason}", MeshWarning, stacklevel=2)
-    return None
+
+    def compare(mesh: TriangleMesh, again: StaticProblem) -> SecondMesh | None:
+        first, second = (_measured(case, each, points) for each in (problem, again))
+        return second_mesh(quantity, first, second, problem.mesh, mesh)
+
+    scale = 1.0 if all(lengths) and not case.face else None
+    others = other_meshes(scale, problem.mesh, longer, lambda mesh: _problem(file, mesh))
+    return estimated(others, compare, stages, lambda again: f"{again.unknowns} unknowns")
 
 
 def _measured_name(case: StaticCase) -> str:

@@ -1,10 +1,9 @@
 """A case on a surface is run: mesh, problem, solution, and the requested fields."""
 
 import hashlib
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -25,15 +24,14 @@ from calderon.formulations.options import SolveOptions
 from calderon.kinds.surface.model import Case, Incident
 from calderon.kinds.surface.references import read_references
 from calderon.kinds.surface.results import Moment, PlaneWaves, Results, Slice, Source, Step, Words
-from calderon.mesh import AccuracyWarning, MeshWarning, TriangleMesh
+from calderon.mesh import TriangleMesh
 from calderon.mlfmm import Multipole
 from calderon.operators.methods import candidates
 from calderon.plots import inside
 from calderon.report.formatting import extent, frequency_texts, vector_text
 from calderon.report.scenes import evenly
-from calderon.report.second_mesh import SecondMesh, longer_edges, second_mesh
+from calderon.report.second_mesh import SecondMesh, estimated, other_meshes, second_mesh
 from calderon.report.stages import Stages
-from calderon.solvers import ConvergenceError
 from calderon.spaces import P0
 
 PLANES = 5
@@ -109,19 +107,20 @@ class SurfacePhysics(ABC):
     ) -> SecondMesh | None:
         """The error by the first of other meshes on which the problem can be posed, with its feeds and tags."""
         case = file.case
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AccuracyWarning)  # the coarser mesh is there to differ
-            try:
-                for other, posed in _posed_again(file, mesh, moment.wavenumber):
-                    with stages.stage("second mesh", announcement(case, posed.unknowns, moment.at)):
-                        chosen = case.solver.options | {"matrix_file": None}
-                        again = posed.solve(self.excitation(case, moment.wavenumber), **chosen)
-                        return second_mesh(*self.measured(case, mesh, solution, again), mesh, other)
-                return None
-            except (MemoryError, ConvergenceError) as error:
-                problem = str(error)
-        warnings.warn(f"the error is not estimated: on the second mesh, {problem}", MeshWarning, stacklevel=2)
-        return None
+
+        def compare(other: TriangleMesh, posed: Any) -> SecondMesh | None:
+            again = posed.solve(
+                self.excitation(case, moment.wavenumber), **(case.solver.options | {"matrix_file": None})
+            )
+            return second_mesh(*self.measured(case, mesh, solution, again), mesh, other)
+
+        def longer(h: float) -> tuple[TriangleMesh, Any]:
+            table = case.mesh.model_copy(update={"h": h})
+            other = surface_mesh(replace(file, case=case.model_copy(update={"mesh": table})))
+            return other, case.physics.build(other, moment.wavenumber)
+
+        others = other_meshes(case.mesh.h, mesh, longer, lambda other: case.physics.build(other, moment.wavenumber))
+        return estimated(others, compare, stages, lambda posed: announcement(case, posed.unknowns, moment.at))
 
     def _field_in_plane(self, case: Case, mesh: TriangleMesh, solution: Any) -> Slice:
         """The field on the requested plane, where the problem defines it: outside the body, inside it, or both."""
@@ -364,24 +363,3 @@ def _wants_estimate(case: Case, mesh: TriangleMesh, known: bool) -> bool:
     the case has to request it."""
     requested = case.output.estimate
     return not (known or mesh.number_of_triangles > 5000 or case.mesh.h is None) if requested is None else requested
-
-
-def _posed_again(file: CaseFile[Case], mesh: TriangleMesh, wavenumber: float) -> Iterator[tuple[TriangleMesh, Any]]:
-    """Meshes that may serve as the second with the problem on them, in the order of preference.
-
-    A shape and a CAD model are meshed with longer edges; triangles of other surfaces are divided, which keeps the
-    surface as it is given.
-    """
-    case = file.case
-
-    def posed(h: float) -> tuple[TriangleMesh, Any]:
-        table = case.mesh.model_copy(update={"h": h})
-        other = surface_mesh(replace(file, case=case.model_copy(update={"mesh": table})))
-        return other, case.physics.build(other, wavenumber)
-
-    if case.mesh.h is not None:
-        yield from longer_edges(case.mesh.h, mesh, posed)
-    else:
-        divided = mesh.divided()
-        with suppress(ValueError):
-            yield divided, case.physics.build(divided, wavenumber)
