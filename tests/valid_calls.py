@@ -55,7 +55,7 @@ def constructors() -> Iterator[Call]:
         "ElasticMaterial": {**STEEL, "density": 7800.0, "expansion": 1e-5, "yield_strength": 1e8, "loss_factor": 0.0},
         "ElasticScattering": {
             "volume": tetrahedra(), "wavenumber": 1.0, "material": cal.ElasticMaterial(**STEEL, density=7800.0),
-            "fluid": cal.Fluid(1000.0, 1500.0), "loads": None, "point_forces": (),
+            "fluid": cal.Fluid(1000.0, 1500.0), "loads": None, "point_forces": (), "mirrors": None,
         },
         "ElasticSolid": {"mesh": mesh, "material": cal.ElasticMaterial(**STEEL), "loads": None, "space": "P1"},
         "ElasticSupport": {"modulus": 1e9},
@@ -83,10 +83,11 @@ def constructors() -> Iterator[Call]:
         },
         "InhomogeneousPotential": {
             "volume": tetrahedra(), "permittivity": 2.0, "charge_density": 1e-9, "space": "P1", "electrodes": None,
+            "mirrors": None,
         },
         "InhomogeneousScattering": {
             "volume": tetrahedra(), "wavenumber": 1.0, "density_ratio": 2.0, "interior_wavenumber": 1.2, "space": "P1",
-            "formulation": "symmetric",
+            "formulation": "symmetric", "mirrors": None,
         },
         "ImpedanceScattering": {"mesh": mesh, "wavenumber": 1.0, "admittance": 0.5, "coupling": 1j, "mirrors": None},
         "LaplaceDirichlet": {"mesh": mesh, "side": "exterior", "space": "P0", "mirrors": None},

@@ -27,6 +27,7 @@ from calderon.formulations.checks import (
     warn_coarse,
 )
 from calderon.formulations.elastic.material import ElasticMaterial
+from calderon.formulations.mirrors import MirroredSurface, Mirrors
 from calderon.formulations.monostatic import monostatic_sweep
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
 from calderon.formulations.problem import Problem
@@ -36,12 +37,11 @@ from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.onsurface import osrc_dtn
-from calderon.operators import (
-    BoundaryOperator,
-    blocks,
-)
+from calderon.operators import BoundaryOperator, blocks
+from calderon.operators.blocks import transformed
 from calderon.potentials import double_layer_potential, single_layer_potential
-from calderon.spaces import Function, Loads, Space
+from calderon.spaces import DP2, P2, Function, Loads, Space
+from calderon.spaces.mirror_images import MirroredFunctions
 from calderon.validation import instance, unmasked
 from calderon.waves import PlaneWave, Wave
 
@@ -64,7 +64,10 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
     `ElasticMaterial` with a density, or {tag or its name: material}; None for a `Structure`. fluid: around the body;
     holes inside of it are empty. loads: {tag: cal.elastic.Force(...)} of the boundary, or an array (n,) of forces on
     the unknowns of a `Structure`. point_forces: [(point (3,), force (3,) in N), ...] inside or on the body, complex for
-    a phase. Data: an incident wave, or None, then the forces act alone.
+    a phase. mirrors: planes of coordinates in which the sound is "even" or "odd", {"z": "even"}, or `HalfSpace("z")`:
+    the volume is the part on one side, whose faces in mirrors are no boundary and move along even and across odd ones;
+    forces have their images, and solutions are those of the whole. Data: an incident wave, or None, then the forces act
+    alone.
 
     P. M. Morse and K. U. Ingard, Theoretical Acoustics (1968), chapter 10; A. J. Burton and
     G. F. Miller, Proc. R. Soc. Lond. A 323 (1971) 201.
@@ -80,6 +83,7 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
     frequency: float = field(default=None, kw_only=True)  # type: ignore[assignment]
     loads: Any = field(default=None, kw_only=True)
     point_forces: Sequence[Any] = field(default=(), kw_only=True)
+    mirrors: Mirrors = field(default=None, kw_only=True)
 
     title: ClassVar[str] = "sound around an elastic structure"
     pair_bytes: ClassVar[int] = 6 * 16  # entries for p and for n . u, which has three times as many functions; factors
@@ -90,23 +94,27 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
         object.__setattr__(self, "wavenumber", k)
         object.__setattr__(self, "frequency", frequency)
         if isinstance(self.volume, Structure):
+            if self.mirrors:
+                raise ValueError("a Structure has no mirrors here: give the matrices of the whole")
             if self.material is not None or self.point_forces not in ((), []):
                 raise ValueError(
                     "a Structure has matrices of its own: leave material= and point_forces= out, and give loads= as an "
                     "array of the forces on its unknowns"
                 )
         else:
-            self.__dict__["body"] = body = ElasticVolume.of(self.volume, self.material)
+            self.__dict__["body"] = body = ElasticVolume.of(self.volume, self.material, self.mirrors)
             object.__setattr__(self, "volume", body.volume)
             body.warn_of_thin_walls()
-        closed_surface(self.mesh, "ElasticScattering")
+        closed_surface(self.surface.whole, "ElasticScattering")
         warn_coarse(self.mesh, k / (2 if self.body is not None else self.function_space.element.degree))
         _ = self.forces
 
     @cached_property
     def body(self) -> ElasticVolume | None:
         """The body of tetrahedra; None for a `Structure`."""
-        return None if isinstance(self.volume, Structure) else ElasticVolume.of(self.volume, self.material)
+        return (
+            None if isinstance(self.volume, Structure) else ElasticVolume.of(self.volume, self.material, self.mirrors)
+        )
 
     @cached_property
     def structure(self) -> Structure:
@@ -115,13 +123,29 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
 
     @property
     def mesh(self) -> TriangleMesh:
-        """The wet surface."""
-        return self.structure.surface if self.body is None else self.body.wet
+        """The wet surface, with mirrors the part that is given."""
+        return self.surface.part
 
-    @property
+    @cached_property
+    def surface(self) -> MirroredSurface:
+        """The wet surface, and the whole with its images in mirrors."""
+        return MirroredSurface.of(self.structure.surface, None) if self.body is None else self.body.elements.surface
+
+    @cached_property
     def function_space(self) -> Space:
-        """The space of pressures."""
-        return self.structure.pressures
+        """The space of pressures on the whole surface."""
+        return self.structure.pressures if self.surface.mirrored is None else P2(self.surface.whole)
+
+    @cached_property
+    def functions(self) -> MirroredFunctions:
+        """The pressures that have unknowns."""
+        return self.surface.functions(self.function_space)
+
+    @cached_property
+    def _slopes(self) -> MirroredFunctions:
+        """The functions of n . u, with their images."""
+        space = self.structure.space if self.surface.mirrored is None else DP2(self.surface.whole)
+        return self.surface.functions(space)
 
     @cached_property
     def forces(self) -> NDArray[Any] | None:
@@ -156,7 +180,7 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
     def at(self, wavenumber: complex) -> Self:
         """This problem at another wavenumber, with the same matrices of the structure."""
         found = replace(self, wavenumber=wavenumber, frequency=None)  # type: ignore[arg-type]
-        for name in ("body", "structure", "forces"):
+        for name in ("body", "structure", "forces", "surface"):
             found.__dict__[name] = getattr(self, name)
         return found
 
@@ -174,6 +198,8 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
         as for `exact.unit_directions`, without the forces. Options as in `solve`."""
         toward = unit_directions(theta, phi)
         d = toward.reshape(-1, 3)
+        if self.mirrors and not self.surface.half_space:
+            raise ValueError("a sonar sends waves that are not even or odd in mirrors: solve for the whole")
         if np.imag(self.wavenumber) != 0:
             raise ValueError("a target strength needs a fluid without loss (a real wavenumber)")
         chosen = self._sweep_options(options)
@@ -185,12 +211,12 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
         """Right-hand sides b and receivers l (n, m), F = l . x backward: the densities are tested with the plane wave
         from the observer, which is the incident wave."""
         waves = [PlaneWave(-d, self.wavenumber) for d in directions]
-        sides = np.stack([self._tested(wave) for wave in waves], axis=1)
-        loads, slopes = self._loads, self.structure.space.loads()
+        sides = np.stack([self._tested(self.surface.with_images(wave)) for wave in waves], axis=1)
+        loads, slopes = self._loads, self._slopes.space.loads()
         pressures = [loads @ wave.normal_derivative(loads.points, loads.normals) for wave in waves]
         passed = np.stack([slopes @ wave(slopes.points) for wave in waves], axis=1)
-        far = self.response.transposed(np.concatenate([np.stack(pressures, axis=1), -passed]))
-        return sides, far / (4 * np.pi)
+        received = self.functions.summed(np.stack(pressures, axis=1)), self._slopes.summed(-passed)
+        return sides[self.functions.functions], self.response.transposed(np.concatenate(received)) / (4 * np.pi)
 
     @cached_property
     def system(self) -> EliminatedSystem:
@@ -203,12 +229,22 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
             f"eta = {self.eta:.4g} m, u = (S - omega^2 M)^-1 (F - N' p)"
         )
         self._warn_of_modes()
-        return EliminatedSystem(text, self._operator(), (self.function_space,), elimination=self.response)
+        return EliminatedSystem(text, self._operator(), (self.functions,), elimination=self.response)
 
     @cached_property
     def response(self) -> Response:
         """Pressures and their slopes at this frequency."""
-        return Response.of(self.structure, self.omega, self.fluid)
+        return Response.of(self.structure, self.omega, self.fluid, self._pressures)
+
+    @property
+    def _pressures(self) -> NDArray[np.int64] | None:
+        """The pressures of the part that have unknowns, in the order of the unknowns; None without mirrors."""
+        if self.surface.mirrored is None:
+            return None
+        whole, part = self.function_space, self.structure.pressures
+        number = np.empty(whole.dimension, np.int64)
+        number[whole.dofs[: len(part.dofs)]] = part.dofs
+        return np.asarray(number[self.functions.functions])
 
     def _warn_of_modes(self) -> None:
         if self.structure.is_modal and self.structure.rest is None and self.fluid.is_liquid:
@@ -220,8 +256,10 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
 
     def _operator(self) -> BoundaryOperator:
         """[A, B] of p and of dp/dn."""
-        space, slopes, green, eta = self.function_space, self.structure.space, self.green, self.eta
-        return blocks([[of_values(green, space, space, eta), of_slopes(green, slopes, space, eta)]])
+        functions, slopes, green, eta = self.functions, self._slopes, self.green, self.eta
+        pressure = of_values(green, functions.space, functions.part, eta)
+        slope = of_slopes(green, slopes.space, functions.part, eta)
+        return blocks([[transformed(pressure, right=functions.images), transformed(slope, right=slopes.images)]])
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
@@ -235,7 +273,7 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
 
     def _osrc(self, precision: str) -> LinearOperator:
         dtn = osrc_dtn(self.function_space, self.wavenumber, error=ROOT_ERROR, precision=precision)
-        return hard_on_a_plane(dtn, self.eta).inverse().tested
+        return self.functions.inverse(hard_on_a_plane(dtn, self.eta).inverse().tested)
 
     def _checked(self, data: Any) -> Any:
         if data is None:
@@ -243,8 +281,8 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
                 raise ValueError("nothing sounds: give solve(wave), or loads= or point_forces= of the problem")
             return None
         wave = incident_wave(data, self.wavenumber, type(self).__name__)
-        sources_on_side(wave, self.mesh)
-        return wave
+        sources_on_side(wave, self.surface.whole)
+        return self.surface.with_images(wave)
 
     @cached_property
     def _loads(self) -> Loads:
@@ -260,7 +298,12 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
         return 0.0 if self.forces is None else self.system.assemble(options)
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
-        found = np.zeros(self.unknowns, np.complex128) if data is None else self._tested(data)
+        functions, found = self.functions, np.zeros(self.unknowns, np.complex128)
+        if data is not None:
+            tested = self._tested(data)
+            if self.mirrors:
+                self.surface.require_symmetry(functions, tested, self.mirrors)
+            found = tested[functions.functions]
         if self.forces is not None:
             found = found - self.system.assembled @ self.response.of_load(self.forces)
         return found
@@ -272,16 +315,19 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
         pressures = response.primary(coefficients[:, None], value)
         slopes = response.fields(pressures, pressures[:0], value)[len(pressures) :, 0]
         moved = moved[:, 0]
-        pressure = Function(structure.pressures, pressures[:, 0], "pressure", "Pa")
-        slope = Function(structure.space, slopes, "slope of the pressure", "Pa/m")
+        functions, derivatives, surface = self.functions, self._slopes, self.surface
+        pressure = Function(functions.space, functions.extended(pressures[:, 0]), "pressure", "Pa")
+        slope = Function(derivatives.space, derivatives.extended(slopes), "slope of the pressure", "Pa/m")
         layers = double_layer_potential(self.green, pressure), single_layer_potential(self.green, -1 * slope)
-        given = 0.0 if forces is None else 0.5 * self.omega * float(np.vdot(forces, moved).imag)
+        images = 1 if surface.half_space else len(surface.parities)
+        given = 0.0 if forces is None else 0.5 * images * self.omega * float(np.vdot(forces, moved).imag)
         lost = 0.0
         if np.iscomplexobj(structure.stiffness):
-            lost = -0.5 * self.omega * float(np.vdot(moved, structure.stiffness @ moved).imag)
+            lost = -0.5 * images * self.omega * float(np.vdot(moved, structure.stiffness @ moved).imag)
         return ElasticScatteringSolution(
             data, self.wavenumber, info, pressure, layers, derivative=slope, frequency=self.frequency,
-            fluid=self.fluid, input_power=given, lost_power=lost, **self._moved(moved.astype(np.complex128)),
+            half_space=surface.half_space, fluid=self.fluid, input_power=given, lost_power=lost,
+            **self._moved(moved.astype(np.complex128)),
         )  # fmt: skip
 
     def _moved(self, coefficients: NDArray[np.complex128]) -> dict[str, Any]:

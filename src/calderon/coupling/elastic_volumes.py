@@ -22,9 +22,11 @@ from calderon.coupling.volumes import scikit_fem
 from calderon.formulations.elastic.conditions.face_conditions import Load
 from calderon.formulations.elastic.conditions.surface_conditions import by_tag, faces_of
 from calderon.formulations.elastic.material import ElasticMaterial
+from calderon.formulations.mirrors import Mirrors
 from calderon.mesh import TetrahedralMesh, TriangleMesh
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.mesh.tetrahedral.location import locate
+from calderon.mesh.tolerances import TOLERANCES
 from calderon.spaces import DP2
 from calderon.spaces.volume_function import VolumeFunction
 from calderon.validation import complex_vector, describe, instance, one_point
@@ -43,10 +45,10 @@ class ElasticVolume:
     material: Materials
 
     @classmethod
-    def of(cls, volume: Any, material: Any) -> "ElasticVolume":
+    def of(cls, volume: Any, material: Any, mirrors: Mirrors = None) -> "ElasticVolume":
         """The body of a volume as for `boundary`; TypeError, ValueError for materials without a density, and for tags
-        that have none."""
-        found = cls(FiniteElements.of(volume, 2), material)
+        that have none. mirrors: as of `MirroredSurface.of`."""
+        found = cls(FiniteElements.of(volume, 2, mirrors, holes=False), material)
         _ = found.constants
         return found
 
@@ -96,20 +98,19 @@ class ElasticVolume:
                 "ones bend too little then; refine the surface, or take the matrices of shell elements, cal.Structure"
             )
 
-    @cached_property
+    @property
     def wet(self) -> TriangleMesh:
-        """The surface around the body, without its holes, which are empty."""
-        boundary = self.volume.boundary
-        if not boundary.hollow.any():
-            return boundary.mesh
-        kept = boundary.mesh.triangles[~boundary.hollow]
-        used, place = np.unique(kept, return_inverse=True)
-        tags = boundary.mesh.tags[~boundary.hollow]
-        return TriangleMesh(boundary.mesh.vertices[used], place.reshape(-1, 3), tags, boundary.mesh.names)
+        """The surface around the body, without its holes, which are empty, and without faces in mirrors."""
+        return self.elements.surface.part
+
+    @cached_property
+    def free(self) -> NDArray[np.bool_]:
+        """(3 nodes,) the displacements that mirrors do not hold: normal to an even one, along an odd one."""
+        return np.concatenate([self.elements.free(component) for component in range(3)])
 
     @cached_property
     def structure(self) -> Structure:
-        """The matrices of the body, with n . u in DP2 on its wet surface."""
+        """The matrices of the free displacements, with n . u in DP2 on the wet surface."""
         stiffness, mass = self._matrices
         space = DP2(self.wet)
         values = trace(self.basis, space)
@@ -117,6 +118,10 @@ class ElasticVolume:
         triangle[space.dofs.ravel()] = np.repeat(space.triangles, space.element.size)
         normals = space.mesh.normals[triangle]
         normal = sp.hstack([sp.diags_array(normals[:, c]) @ values for c in range(3)], format="csr")
+        if not self.free.all():
+            kept = np.flatnonzero(self.free)
+            stiffness, mass, normal = (sp.csr_array(each[:, kept]) for each in (stiffness, mass, normal))
+            stiffness, mass = stiffness[kept], mass[kept]
         return Structure(stiffness, mass, normal, space)
 
     @property
@@ -145,15 +150,17 @@ class ElasticVolume:
         return found
 
     def functions(self, coefficients: NDArray[Any]) -> tuple[VolumeFunction, ...]:
-        """The displacements along x, y and z in m of coefficients (3 nodes,)."""
-        parts = np.split(coefficients.astype(np.complex128), 3)
+        """The displacements along x, y and z in m of the unknowns, with their images in mirrors."""
+        whole = np.zeros(len(self.free), np.complex128)
+        whole[self.free] = coefficients
         return tuple(
-            self.elements.function(part, f"displacement {axis}", "m") for part, axis in zip(parts, "xyz", strict=True)
+            self.elements.function(part, f"displacement {'xyz'[c]}", "m", component=c)
+            for c, part in enumerate(np.split(whole, 3))
         )
 
     def forces(self, loads: Any, point_forces: Any) -> NDArray[Any] | None:
-        """The vector F (3 nodes,) of loads {tag: Force(...)} of the boundary and of forces [(point, force)] in N; None
-        without any."""
+        """The vector F of the unknowns of loads {tag: Force(...)} of the boundary and of forces [(point, force)] in N;
+        None without any. Forces have their images in mirrors; one in a mirror is its own."""
         found, some = np.zeros((3, int(self.basis.N)), np.complex128), False
         surface = self.volume.surface()
         posed = by_tag(surface, loads, Load, "loads", "cal.elastic.Force([0, 0, 1])")
@@ -167,8 +174,27 @@ class ElasticVolume:
         for given in _pairs(point_forces):
             place, force, some = one_point(given[0], "a place"), complex_vector(given[1], "a force"), True
             numbers, weights = self._at(place)
-            found[:, numbers] += force[:, None] * weights
-        return found.ravel() if some else None
+            found[:, numbers] += self._on_part(place, force)[:, None] * weights
+        return found.ravel()[self.free] if some else None
+
+    def _on_part(self, place: NDArray[np.float64], force: NDArray[Any]) -> NDArray[Any]:
+        """The share of the part in a force (3,) at a place (3,); ValueError where its image in a mirror through the
+        place is another one."""
+        surface = self.elements.surface
+        if surface.mirrored is None:
+            return force
+        for k in 2 ** np.arange(len(surface.mirrored.planes)):  # the images by one mirror
+            signs, parity = surface.mirrored.signs[k], surface.parities[k]
+            plane = int(np.flatnonzero(signs < 0)[0])
+            if abs(place[plane]) > TOLERANCES.near * self.volume.longest_edges.max():
+                continue
+            if np.abs(parity * signs * force - force).max() > TOLERANCES.same * np.abs(force).max():
+                raise ValueError(
+                    f"the force {force.tolist()} at {place.tolist()} lies in the mirror {'xyz'[plane]} = 0 and is not "
+                    "its own image: along an even mirror, or normal to an odd one, it is"
+                )
+            force = force / 2
+        return force
 
     def _at(self, place: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """(10,) nodes, and the values of their functions at a point (3,) of the body."""

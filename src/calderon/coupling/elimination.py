@@ -26,6 +26,7 @@ from calderon.operators.methods import Plan
 from calderon.solvers import SparseLU, factor_bytes
 from calderon.solvers.sparse_lu import SINGULAR
 from calderon.spaces import Space
+from calderon.spaces.mirror_images import MirroredFunctions
 
 COLUMNS = 128
 """Columns that are solved for together: those of A^-1 T' are dense, and never all in memory."""
@@ -187,7 +188,7 @@ class EliminatedMatrix(LinearOperator):
 class DualUnknowns:
     """Integrals against the functions of a space as unknowns: their mass matrix is the unit matrix."""
 
-    space: Space
+    space: Space | MirroredFunctions
 
     @property
     def dimension(self) -> int:

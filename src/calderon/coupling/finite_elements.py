@@ -1,6 +1,6 @@
 """Finite elements on tetrahedra by scikit-fem: matrices of a second-order equation, and traces on its boundary."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -9,9 +9,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.coupling.traces import trace
-from calderon.coupling.volumes import scikit_fem, skfem_mesh, used_volume
-from calderon.mesh import TetrahedralMesh
+from calderon.coupling.volumes import scikit_fem, skfem_mesh, snapped_volume, used_volume
+from calderon.formulations.mirrors import Baffle, HalfSpace, MirroredSurface, Mirrors
+from calderon.mesh import TetrahedralMesh, TriangleMesh
+from calderon.mesh.coincident import compacted
+from calderon.mesh.shapes.mirror_images import mirror_images
+from calderon.mesh.topology import components_by_edges, edge_table
 from calderon.spaces import P1, P2, Space
+from calderon.spaces.mirror_images import MirroredFunctions
 from calderon.spaces.volume_function import VolumeFunction
 
 DEGREES = {"P1": 1, "P2": 2}
@@ -39,14 +44,31 @@ class VolumeElements:
 
 @dataclass(frozen=True, eq=False)
 class FiniteElements(VolumeElements):
-    """Continuous functions of a degree, 1 or 2, on tetrahedra."""
+    """Continuous functions of a degree, 1 or 2, on tetrahedra, which are those on one side of mirrors.
+
+    surface: the boundary without faces in mirrors, and the whole with its images. Fields are combinations of functions
+    on the whole surface with the same value, or its negative, in all images; their unknowns are those of the part.
+    """
 
     degree: int
+    surface: MirroredSurface
 
     @classmethod
-    def of(cls, volume: Any, degree: int) -> "FiniteElements":
-        """The functions of a degree on a volume, which is given as for `boundary`."""
-        return cls(used_volume(volume), degree)
+    def of(cls, volume: Any, degree: int, mirrors: Mirrors = None, holes: bool = True) -> "FiniteElements":
+        """The functions of a degree on a volume, which is given as for `boundary`. mirrors: as of `MirroredSurface.of`.
+        holes: whether their walls are part of the boundary. ValueError for a baffle, and for holes in mirrors."""
+        if isinstance(mirrors, Baffle):
+            raise ValueError('a volume has no Baffle: give planes, {"z": "even"}, or HalfSpace("z")')
+        given = used_volume(volume)
+        if not mirrors:
+            mesh, hollow = given.surface(), given.boundary.hollow
+            return cls(given, degree, MirroredSurface.of(mesh if holes else _without(mesh, hollow), None))
+        planes = (mirrors.plane,) if isinstance(mirrors, HalfSpace) else tuple(mirrors)
+        found = snapped_volume(given, planes)
+        in_mirrors, hollow = _cut(found.surface(), ["xyz".index(plane) for plane in planes])
+        if holes and hollow.any():
+            raise ValueError("a body with holes has no mirrors here: give the whole, or fill the holes")
+        return cls(found, degree, MirroredSurface.of(_without(found.surface(), in_mirrors | hollow), mirrors))
 
     @cached_property
     def basis(self) -> Any:
@@ -58,13 +80,23 @@ class FiniteElements(VolumeElements):
     @cached_property
     def space(self) -> Space:
         """The functions of the same degree on the boundary."""
-        return (P1 if self.degree == 1 else P2)(self.volume.surface())
+        return (P1 if self.degree == 1 else P2)(self.surface.whole)
+
+    @cached_property
+    def values(self) -> MirroredFunctions:
+        """The functions of `space` that have unknowns."""
+        return self.surface.functions(self.space)
+
+    @cached_property
+    def derivatives(self) -> MirroredFunctions:
+        """The functions of `slopes` that have unknowns."""
+        return self.surface.functions(self.slopes)
 
     @cached_property
     def slopes(self) -> Space:
         """The space of normal derivatives on the boundary: linear functions, which are as accurate as quadratic ones
         on flat triangles, between which the normal jumps."""
-        return P1(self.volume.surface())
+        return P1(self.surface.whole)
 
     @cached_property
     def inclusion(self) -> sp.csr_array:
@@ -75,18 +107,54 @@ class FiniteElements(VolumeElements):
 
     @cached_property
     def pairing(self) -> sp.csr_array:
-        """M (space.dimension, slopes.dimension), integrals of the functions on the boundary with `slopes`."""
-        return self.slopes.mass_matrix(self.space)
+        """M (values.dimension, derivatives.dimension), integrals of values with slopes over the part."""
+        return self._on_part(self.values, self.derivatives)
+
+    def _on_part(self, rows: MirroredFunctions, columns: MirroredFunctions) -> sp.csr_array:
+        """Integrals over the part of products of fields with unknowns."""
+        whole = sp.csr_array(columns.space.mass_matrix(rows.space))
+        if rows.images is None or columns.images is None:
+            return whole
+        return sp.csr_array(rows.images.T @ whole @ columns.images / len(self.surface.parities))
 
     def robin(self, eta: complex) -> sp.csr_array:
-        """R (slopes.dimension, space.dimension): values over eta as `slopes`, by the sums of their mass matrix, so that
-        it is sparse; M R is symmetric."""
-        return sp.csr_array(sp.diags_array(1 / (eta * self.slopes.mass_matrix().sum(axis=1))) @ self.pairing.T)
+        """R (derivatives.dimension, values.dimension): values over eta as slopes, by the sums of their mass matrix, so
+        that it is sparse; M R is symmetric."""
+        sums = self._on_part(self.derivatives, self.derivatives).sum(axis=1)
+        return sp.csr_array(sp.diags_array(1 / (eta * sums)) @ self.pairing.T)
 
     @cached_property
     def trace(self) -> sp.csr_array:
-        """T (space.dimension, dimension): values on the boundary."""
-        return trace(self.basis, self.space)
+        """T (values.dimension, dimension): values on the boundary."""
+        space, number = self.space, self.surface.part.number_of_triangles
+        own = space.triangles < number
+        part = replace(space, triangles=space.triangles[own], dofs=space.dofs[own])
+        return trace(self.basis, part)[self.values.functions]
+
+    def free(self, component: int | None = None) -> NDArray[np.bool_]:
+        """(dimension,) which functions are not zero in all fields by the mirrors that they lie in: scalar ones, or a
+        component of vectors whose normal components are as even as scalars."""
+        found, surface = np.ones(self.dimension, bool), self.surface
+        if surface.mirrored is None:
+            return found
+        for k in 2 ** np.arange(len(surface.mirrored.planes)):  # the images by one mirror
+            signs = surface.mirrored.signs[k]
+            if surface.parities[k] * (1 if component is None else signs[component]) < 0:
+                found &= self.basis.doflocs[np.flatnonzero(signs < 0)[0]] != 0
+        return found
+
+    def reduced(self, matrix: sp.csr_array) -> sp.csr_array:
+        """The matrix (n, n) of the free functions from one of all."""
+        if self.surface.mirrored is None:
+            return matrix
+        free = np.flatnonzero(self.free())
+        return sp.csr_array(matrix[free][:, free])
+
+    def restored(self, unknowns: NDArray[Any]) -> NDArray[Any]:
+        """Coefficients of all functions from those of the free ones."""
+        found = np.zeros(self.dimension, unknowns.dtype)
+        found[self.free()] = unknowns
+        return found
 
     def stiffness(self, a: NDArray[Any]) -> sp.csr_array:
         """int a grad u . grad v with values a (nt, q) at the points, or tensors (nt, q, 3, 3)."""
@@ -122,14 +190,42 @@ class FiniteElements(VolumeElements):
         """A line for the text of a problem."""
         return f"{self.dimension} unknowns in {self.volume.number_of_tetrahedra} tetrahedra are eliminated"
 
-    def function(self, coefficients: NDArray[Any], label: str, unit: str) -> VolumeFunction:
-        """The function with these coefficients."""
+    def function(
+        self, coefficients: NDArray[Any], label: str, unit: str, component: int | None = None
+    ) -> VolumeFunction:
+        """The function with these coefficients (dimension,), with its images in mirrors, but for those beyond the plane
+        of a half space. component: as in `free`."""
         basis, mesh = self.basis, self.volume
         values = coefficients[basis.nodal_dofs[0]]
         if self.degree == 2:  # edges in lexicographic order
             ends = np.sort(basis.mesh.edges.T, axis=1)
             values = np.concatenate([values, coefficients[basis.edge_dofs[0]][np.lexsort(ends.T[::-1])]])
-        return VolumeFunction(mesh.vertices, mesh.tetrahedra, self.degree, np.asarray(values), label, unit)
+        part = VolumeFunction(mesh.vertices, mesh.tetrahedra, self.degree, np.asarray(values), label, unit)
+        mirrored, factors = self.surface.mirrored, self.surface.parities
+        if mirrored is None or self.surface.half_space:
+            return part
+        factors = factors if component is None else factors * mirrored.signs[:, component]
+        return part.with_images(mirror_images(mesh.vertices, mesh.tetrahedra, mirrored.planes), factors)
+
+
+def _cut(mesh: TriangleMesh, axes: list[int]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """(nt,) which triangles of the boundary of a snapped volume lie in mirrors, and which bound holes: seen from the
+    origin, a point of all mirrors, their components have a negative volume."""
+    corners = mesh.vertices[mesh.triangles]
+    inside = (corners == 0).all(axis=1)[:, axes].any(axis=1)
+    edges, triangle_edges, _ = edge_table(mesh.triangles[~inside], mesh.number_of_vertices)
+    components = components_by_edges(triangle_edges, len(edges))
+    hollow = np.zeros(len(inside), bool)
+    hollow[~inside] = (np.bincount(components, np.linalg.det(corners[~inside])) < 0)[components]
+    return inside, hollow
+
+
+def _without(mesh: TriangleMesh, dropped: NDArray[np.bool_]) -> TriangleMesh:
+    """A mesh without some triangles (nt,)."""
+    if not dropped.any():
+        return mesh
+    vertices, triangles = compacted(mesh.vertices, mesh.triangles[~dropped])
+    return TriangleMesh(vertices, triangles, mesh.tags[~dropped], mesh.names)
 
 
 def matrices(volume: Any) -> tuple[sp.csr_array, sp.csr_array]:

@@ -14,12 +14,15 @@ from calderon.coupling.finite_elements import DEGREES, FiniteElements
 from calderon.formulations.acoustic.results.volume_solution import VolumeScatteringSolution
 from calderon.formulations.acoustic.scattering import ScatteringProblem, usual_coupling
 from calderon.formulations.acoustic.sound_equation import of_slopes, of_values
+from calderon.formulations.mirrors import Mirrors
 from calderon.formulations.options import SolveChoices, SolveOptions
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh import TriangleMesh
 from calderon.operators import adjoint_double_layer, blocks, hypersingular, identity
+from calderon.operators.blocks import transformed
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import Function
+from calderon.spaces.mirror_images import MirroredFunctions, stacked
 from calderon.validation import one_of, wavenumber_of_a_wave
 
 FORMULATIONS = "burton-miller", "johnson-nedelec", "symmetric"
@@ -45,7 +48,8 @@ class InhomogeneousScattering(ScatteringProblem):
     density_ratio: rho / rho0, and interior_wavenumber: omega / c in 1/m; or a= and n= themselves. Each is a number, a
     table {tag or name of a material: number} or a function f(x) of points (n, 3) with values (n,); a may give tensors
     (n, 3, 3). Loss has Im interior_wavenumber > 0, Im n >= 0, Im a <= 0.
-    space: "P1" or "P2", of u, inside and on the surface; lambda is linear.
+    space: "P1" or "P2", of u, inside and on the surface; lambda is linear. mirrors: as of `ScatteringProblem`; the
+    volume is then the part on one side, whose faces in mirrors are no boundary.
 
     formulation: "burton-miller", above, one solution at each real k; "johnson-nedelec", eta = 0, fails at resonances of
     the inside of the surface with the outer medium, where u is wrong; "symmetric",
@@ -83,19 +87,20 @@ class InhomogeneousScattering(ScatteringProblem):
         space: Literal["P1", "P2"] = "P2",
         frequency: float | None = None,
         speed_of_sound: float | None = None,
+        mirrors: Mirrors = None,
     ) -> None:
         one_of(formulation, FORMULATIONS, "formulation")
-        elements = FiniteElements.of(volume, DEGREES[one_of(space, ("P1", "P2"), "space")])
+        elements = FiniteElements.of(volume, DEGREES[one_of(space, ("P1", "P2"), "space")], mirrors)
         if (a is not None or n is not None) and (density_ratio is not None or interior_wavenumber is not None):
             raise ValueError("give density_ratio= and interior_wavenumber=, or a= and n=, not both")
         given = dict(
-            mesh=elements.volume.surface(), wavenumber=wavenumber, space=space, frequency=frequency,
-            speed_of_sound=speed_of_sound, mirrors=None, volume=elements.volume, density_ratio=density_ratio,
+            mesh=elements.surface.part, wavenumber=wavenumber, space=space, frequency=frequency,
+            speed_of_sound=speed_of_sound, mirrors=mirrors, volume=elements.volume, density_ratio=density_ratio,
             interior_wavenumber=interior_wavenumber, a=a, n=n, formulation=formulation,
         )  # fmt: skip
         for name, value in given.items():
             object.__setattr__(self, name, value)
-        self.__dict__["elements"] = elements
+        self.__dict__.update(elements=elements, surface=elements.surface)
         self.__post_init__()
 
     elements: ClassVar[FiniteElements]
@@ -149,30 +154,46 @@ class InhomogeneousScattering(ScatteringProblem):
         return type(self)(
             self.volume, wavenumber, density_ratio=self.density_ratio, interior_wavenumber=inside, a=self.a, n=self.n,
             formulation=self.formulation, space=self.space, speed_of_sound=self.speed_of_sound,  # type: ignore[arg-type]
+            mirrors=self.mirrors,
         )  # fmt: skip
 
     @cached_property
     def elimination(self) -> Elimination:
         """The volume, whose factors are made when they are first needed."""
         (a, n), elements = self._material, self.elements
-        matrix = elements.stiffness(a) - self.wavenumber**2 * elements.mass(n)
+        matrix = elements.reduced(sp.csr_array(elements.stiffness(a) - self.wavenumber**2 * elements.mass(n)))
+        trace = elements.trace[:, np.flatnonzero(elements.free())]
         eta, pairing = usual_coupling(self.wavenumber), elements.pairing
         if self.formulation == "symmetric":
-            loads, further = sp.eye_array(pairing.shape[0], format="csr"), pairing.shape[1]
-            return Elimination(matrix, elements.trace, loads, lambda: pairing @ elements.robin(eta), others=further)
-        return Elimination(matrix, elements.trace, pairing, lambda: elements.robin(eta))
+            copies = elements.values.copies  # a function across mirrors has its tests on the part in all of these
+            loads, whole = sp.csr_array(sp.diags_array(1 / copies)), sp.csr_array(sp.diags_array(copies) @ pairing)
+            return Elimination(matrix, trace, loads, lambda: whole @ elements.robin(eta), others=pairing.shape[1])
+        return Elimination(matrix, trace, pairing, lambda: elements.robin(eta))
+
+    @cached_property
+    def functions(self) -> MirroredFunctions:
+        """The functions that the rows are tested with, and their images."""
+        elements = self.elements
+        return stacked([*([elements.values] if self.formulation == "symmetric" else []), elements.derivatives])
 
     def _build_system(self) -> EliminatedSystem:
-        green, space, slopes, eta = self.green, self.function_space, self.elements.slopes, self.eta
-        value, slope = of_values(green, space, slopes, eta), of_slopes(green, slopes, slopes, eta)
+        green, eta, values, derivatives = self.green, self.eta, self.elements.values, self.elements.derivatives
+        space, slopes, tests = self.function_space, derivatives.space, derivatives.part
+        value = transformed(of_values(green, space, tests, eta), right=values.images)
+        slope = transformed(of_slopes(green, slopes, tests, eta), right=derivatives.images)
         if self.formulation == "symmetric":
             text = (
                 "symmetric coupling (A + T' D T) u - T' (M/2 - K') lambda = T' du_inc/dn, -(I/2 - K) T u - V lambda = "
                 "-u_inc"
             )
-            derivative = adjoint_double_layer(green, slopes, space) - 0.5 * identity(slopes, space)
-            rows = blocks([[hypersingular(green, space), derivative], [-1 * value, -1 * slope]])
-            spaces: Any = (DualUnknowns(space), slopes)
+            own = values.part
+            of_slope = adjoint_double_layer(green, slopes, own) - 0.5 * identity(slopes, own)
+            first = [
+                transformed(hypersingular(green, space, own), right=values.images),
+                transformed(of_slope, right=derivatives.images),
+            ]
+            rows = blocks([first, [-1 * value, -1 * slope]])
+            spaces: Any = (DualUnknowns(values), derivatives)
             return EliminatedSystem(text, rows, spaces, elimination=self.elimination)
         text = "A u = T' M lambda, (I/2 - K) T u + V lambda = u_inc (Johnson-Nedelec)"
         if eta != 0:
@@ -180,7 +201,7 @@ class InhomogeneousScattering(ScatteringProblem):
                 "A u = T' M lambda, Burton-Miller (I/2 - K + eta D) T u + (V + eta (I/2 + K')) lambda = u_inc + eta "
                 f"du_inc/dn, eta = {eta:.4g} m"
             )
-        return EliminatedSystem(text, blocks([[value, slope]]), (slopes,), elimination=self.elimination)
+        return EliminatedSystem(text, blocks([[value, slope]]), (derivatives,), elimination=self.elimination)
 
     def _sweep_options(self, choices: SolveChoices) -> SolveOptions:
         return super()._sweep_options({"preconditioner": "mass", **choices})
@@ -190,12 +211,17 @@ class InhomogeneousScattering(ScatteringProblem):
             return np.concatenate([derivative, -self.elements.inclusion.T @ value])
         return np.asarray(self.elements.inclusion.T @ (value + self.eta * derivative))
 
+    def _received(self, loads: list[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[Any]:
+        elements = self.elements
+        values = elements.values.summed(np.stack([derivative for _, derivative in loads], axis=1))
+        slopes = elements.derivatives.summed(np.stack([-elements.inclusion.T @ value for value, _ in loads], axis=1))
+        return self.elimination.transposed(np.concatenate([values, slopes]))
+
     def _far_load(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
-        slopes = -self.elements.inclusion.T @ value
-        return self.elimination.transposed(np.concatenate([derivative, slopes])[:, None])[:, 0]
+        return self._received([(value, derivative)])[:, 0]
 
     def _potentials(self, coefficients: NDArray[Any]) -> tuple[Any, tuple[Potential, ...]]:
-        return self._outside(self.elements.trace @ self._inside(coefficients), coefficients)[::2]
+        return self._outside(self.elimination.trace @ self._inside(coefficients), coefficients)[::2]
 
     def _inside(self, coefficients: NDArray[Any]) -> NDArray[Any]:
         """u in the volume."""
@@ -203,9 +229,10 @@ class InhomogeneousScattering(ScatteringProblem):
 
     def _outside(self, value: NDArray[Any], coefficients: NDArray[Any]) -> tuple[Function, Function, Any]:
         """The total field on the surface, its normal derivative, and the layers of the scattered field."""
-        elimination, slopes = self.elimination, self.elements.slopes
+        elimination, values, derivatives = self.elimination, self.elements.values, self.elements.derivatives
         slope = coefficients[-elimination.others :] if elimination.others else elimination.primary(coefficients, value)
-        total = Function(self.function_space, value, "total pressure", "Pa")
+        total = Function(values.space, values.extended(value), "total pressure", "Pa")
+        slope, slopes = derivatives.extended(slope), derivatives.space
         derivative = Function(slopes, slope, "normal derivative of the total pressure", "Pa/m")
         negative = Function(slopes, -slope, derivative.label, derivative.unit)
         layers = double_layer_potential(self.green, total), single_layer_potential(self.green, negative)
@@ -213,10 +240,11 @@ class InhomogeneousScattering(ScatteringProblem):
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> VolumeScatteringSolution:
         inside = self._inside(coefficients)
-        surface, derivative, layers = self._outside(self.elements.trace @ inside, coefficients)
+        surface, derivative, layers = self._outside(self.elimination.trace @ inside, coefficients)
         return VolumeScatteringSolution(
             data, self.wavenumber, info, surface, layers, (), derivative, self.frequency,
-            interior=self.elements.function(inside.astype(np.complex128), "total pressure", "Pa"),
+            half_space=self.surface.half_space,
+            interior=self.elements.function(self.elements.restored(inside.astype(complex)), "total pressure", "Pa"),
         )  # fmt: skip
 
     @property

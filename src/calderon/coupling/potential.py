@@ -16,12 +16,14 @@ from calderon.exact import VACUUM_PERMITTIVITY
 from calderon.formulations.acoustic.sound_equation import of_slopes, of_values
 from calderon.formulations.checks import closed_surface
 from calderon.formulations.laplace.volume_potential import VolumePotentialSolution
+from calderon.formulations.mirrors import SYMMETRIC, Mirrors
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
 from calderon.operators import blocks
+from calderon.operators.blocks import transformed
 from calderon.potentials import double_layer_potential, single_layer_potential
 from calderon.spaces import Function, Space
 from calderon.spaces.space import Tags
@@ -54,7 +56,9 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
     {tag or name of a material: number}, or f(x) of points (n, 3) with values (n,) or tensors (n, 3, 3).
     charge_density: rho in C/m^3 inside, likewise. electrodes: {name: tags} of the boundary, of the body or of holes in
     it, that is metal, at one potential each; with permittivity=. space: "P1" or "P2"; linear functions in magnetic
-    shields need far finer meshes.
+    shields need far finer meshes. mirrors: planes of coordinates in which u is "even" (as where a field is along the
+    plane) or "odd" (across it), {"z": "odd"}: the volume is the part on one side, charge_density is as even or odd, and
+    solutions are those of the whole; without electrodes.
 
     Data: a `UniformField`, or another source outside with `potential(x)` and `gradient(x)`: u_0; of a permeability
     also a `CurrentPath` of field H_0 outside of the body, where u is the reduced potential, H = H_0 - grad u, with
@@ -67,6 +71,7 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
     charge_density: Any = None
     electrodes: Any = None
     space: Literal["P1", "P2"] = "P2"
+    mirrors: Mirrors = None
 
     elements: ClassVar[FiniteElements]
     title: ClassVar[str] = "static potential of an inhomogeneous body"
@@ -81,8 +86,12 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
         charge_density: Coefficient | None = None,
         electrodes: Mapping[str, Tags] | None = None,
         space: Literal["P1", "P2"] = "P2",
+        mirrors: Mirrors = None,
     ) -> None:
-        elements = FiniteElements.of(volume, DEGREES[one_of(space, tuple(DEGREES), "space")])
+        elements = FiniteElements.of(volume, DEGREES[one_of(space, tuple(DEGREES), "space")], mirrors)
+        elements.surface.require_planes("InhomogeneousPotential")
+        if electrodes and mirrors:
+            raise ValueError("electrodes= have no mirrors here: give the whole volume")
         if (permittivity is None) == (permeability is None):
             raise ValueError("give either permittivity= or permeability=, relative to those around")
         if electrodes is not None and not isinstance(electrodes, Mapping):
@@ -92,16 +101,16 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
         given = {
             "volume": elements.volume, "permittivity": permittivity, "permeability": permeability,
             "charge_density": charge_density, "electrodes": dict(electrodes or {}), "space": space,
-            "elements": elements,
+            "elements": elements, "mirrors": mirrors,
         }  # fmt: skip
         self.__dict__.update(given)
-        closed_surface(self.mesh, "InhomogeneousPotential")
+        closed_surface(elements.surface.whole, "InhomogeneousPotential")
         _ = self._constant, self._joined, self.system
 
     @property
     def mesh(self) -> TriangleMesh:
-        """The boundary of the volume."""
-        return self.elements.volume.surface()
+        """The boundary of the volume, with mirrors the part that is given."""
+        return self.elements.surface.part
 
     @property
     def function_space(self) -> Space:
@@ -116,7 +125,7 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
     @property
     def eta(self) -> float:
         """The coupling of both rows, half the diameter."""
-        return self.mesh.diameter / 2
+        return self.elements.surface.whole.diameter / 2
 
     @cached_property
     def _constant(self) -> NDArray[Any]:
@@ -148,19 +157,22 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
                 other = list(self.electrodes)[owner[nodes].max()]
                 raise ValueError(f"electrodes {other!r} and {name!r} touch: they are one piece of metal, name it once")
             owner[nodes] = number
-        free = owner < 0
+        free = (owner < 0) & elements.free()
         columns = np.where(free, np.cumsum(free) - 1, free.sum() + owner)
         size = int(free.sum()) + len(self.electrodes)
-        return sp.csr_array((np.ones(len(owner)), (np.arange(len(owner)), columns)), (len(owner), size))
+        kept = np.flatnonzero((owner >= 0) | free)
+        return sp.csr_array((np.ones(len(kept)), (kept, columns[kept])), (len(owner), size))
 
     def _build_system(self) -> EliminatedSystem:
-        green, space, slopes, eta = Laplace(), self.function_space, self.elements.slopes, self.eta
-        rows = blocks([[of_values(green, space, slopes, eta), of_slopes(green, slopes, slopes, eta)]])
+        green, eta, values, derivatives = Laplace(), self.eta, self.elements.values, self.elements.derivatives
+        value = of_values(green, values.space, derivatives.part, eta)
+        slope = of_slopes(green, derivatives.space, derivatives.part, eta)
+        rows = blocks([[transformed(value, right=values.images), transformed(slope, right=derivatives.images)]])
         text = (
             "A u = T' M lambda, (I/2 - K + eta D) T u + (V + eta (I/2 + K')) lambda = u_0 + eta du_0/dn, "
             f"eta = {eta:.4g} m"
         )
-        return EliminatedSystem(text, rows, (slopes,), elimination=self.elimination)
+        return EliminatedSystem(text, rows, (derivatives,), elimination=self.elimination)
 
     @named_options
     def solve(
@@ -236,6 +248,7 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
         if isinstance(data, CurrentPath):
             points = elements.points
             own = data.magnetic_field(points.reshape(-1, 3)).reshape(points.shape)
+            self._require_symmetry(data)
             mu = self._constant
             extra = (mu - 1)[..., None] * own if mu.ndim == 2 else np.einsum("nqij,nqj->nqi", mu, own) - own
             load = load + elements.flux_load(extra)
@@ -246,32 +259,49 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
         joined[len(joined) - len(given.charges) :] += given.charges / VACUUM_PERMITTIVITY
         return np.asarray(joined)
 
+    def _require_symmetry(self, path: CurrentPath) -> None:
+        """ValueError for a current path whose field is not as even or odd as mirrors say."""
+        surface, points = self.elements.surface, self.elements.volume.centroids
+        if surface.mirrored is None:
+            return
+        own = path.magnetic_field(points)
+        for signs, parity in zip(surface.mirrored.signs, surface.parities, strict=True):
+            difference = np.abs(path.magnetic_field(points * signs) - parity * signs * own).max()
+            if difference > SYMMETRIC * np.abs(own).max():
+                raise ValueError(
+                    f"the field of the current path is not as even or odd as mirrors={self.mirrors} say: give its "
+                    "images as well, or the whole volume"
+                )
+
     def _prepare(self, options: SolveOptions) -> float:
         return self.system.assemble(options)  # whose products right-hand sides of sources inside need
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
-        slopes, given = self.elements.slopes, data
-        data, found = given.data, np.zeros(slopes.dimension)
+        functions, given = self.elements.derivatives, data
+        data, found = given.data, np.zeros(functions.dimension)
         if data is not None and not isinstance(data, CurrentPath):
-            loads = slopes.loads()
+            loads = functions.space.loads()
             derivative = np.einsum("ni,ni->n", data.gradient(loads.points), loads.normals)
-            found = loads @ data.potential(loads.points) + self.eta * (loads @ derivative)
+            tested = np.asarray(loads @ data.potential(loads.points) + self.eta * (loads @ derivative))
+            self.elements.surface.require_symmetry(functions, tested, self.mirrors)
+            found = tested[functions.functions]
         load = self._load(given)
         if load.any():
             found = found - self.system.assembled @ self.elimination.of_load(load)
         return np.asarray(found)
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> VolumePotentialSolution:
-        elimination, space, unit = self.elimination, self.function_space, {"electric": "V", "magnetic": "A"}[self.kind]
+        elements, elimination, unit = self.elements, self.elimination, {"electric": "V", "magnetic": "A"}[self.kind]
         inside = elimination.volume(coefficients[:, None], self._load(data)[:, None])[:, 0]
         value, metal = elimination.trace @ inside, inside[len(inside) - len(self.electrodes) :]
         voltages, charges = (dict(zip(self.electrodes, map(float, x), strict=True)) for x in (metal, data.charges))
         slope = elimination.primary(coefficients, value)
-        surface, slopes = Function(space, value, "potential", unit), self.elements.slopes
+        surface = Function(elements.space, elements.values.extended(value), "potential", unit)
+        slope, slopes = elements.derivatives.extended(slope), elements.slopes
         derivative = Function(slopes, slope, "normal derivative of the potential", f"{unit}/m")
         negative = Function(slopes, -slope, derivative.label, derivative.unit)
         layers = double_layer_potential(Laplace(), surface), single_layer_potential(Laplace(), negative)
-        interior = self.elements.function(self._joined @ inside, "potential", unit)
+        interior = elements.function(self._joined @ inside, "potential", unit)
         return VolumePotentialSolution(
             data.data, self.kind, info, surface, derivative, layers, interior, voltages, charges
         )

@@ -30,16 +30,20 @@ class Response(Elimination):
     """That of thin steel shells is 1e9 away from their resonances."""
 
     @classmethod
-    def of(cls, structure: Structure, omega: float, fluid: Fluid) -> "Response":
+    def of(
+        cls, structure: Structure, omega: float, fluid: Fluid, pressures: NDArray[np.int64] | None = None
+    ) -> "Response":
         """The response in a fluid. Absorbing is p = rho c times the velocity, tested with functions of pressure over
-        the sums of their mass matrix."""
+        the sums of their mass matrix. pressures: the functions that have unknowns, all by default."""
+        tested = structure.pairing if pressures is None else structure.pairing[pressures]
 
         def absorbing() -> sp.csr_array:
             mass = abs(structure.pressures.mass_matrix()).sum(axis=1)
+            mass = mass if pressures is None else mass[pressures]
             impedance = 1j * omega * fluid.density * fluid.speed_of_sound
-            return sp.csr_array(sp.diags_array(impedance / mass) @ structure.pairing)
+            return sp.csr_array(sp.diags_array(impedance / mass) @ tested)
 
-        pairing = sp.csr_array(-structure.pairing.T)
+        pairing = sp.csr_array(-tested.T)
         return cls(structure.dynamic(omega**2), structure.normal, pairing, absorbing, structure=structure,
                    omega=omega, inertia=fluid.density * omega**2)  # fmt: skip
 

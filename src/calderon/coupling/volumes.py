@@ -6,9 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh import TetrahedralMesh, TriangleMesh
-from calderon.mesh.errors import warn
+from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.orientation import signed_volumes
+from calderon.mesh.shapes.mirror_images import checked_planes
 from calderon.mesh.tetrahedra import extracted
+from calderon.mesh.tolerances import TOLERANCES
 
 
 def scikit_fem() -> Any:
@@ -54,6 +56,22 @@ def used_volume(volume: Any) -> TetrahedralMesh:
     if len(np.unique(mesh.tetrahedra)) == mesh.number_of_vertices:
         return mesh
     return extracted(mesh, np.arange(mesh.number_of_tetrahedra), mesh.names, np.zeros((0, 3), np.int64), "wall")
+
+
+def snapped_volume(mesh: TetrahedralMesh, planes: tuple[str, ...]) -> TetrahedralMesh:
+    """The volume with vertices next to mirrors moved into them. MeshError for one on both sides of a mirror."""
+    planes, points = checked_planes(planes), np.array(mesh.vertices)
+    for plane in planes:
+        x = points[:, "xyz".index(plane)]
+        x[np.abs(x) <= TOLERANCES.near * np.linalg.norm(np.ptp(points, axis=0))] = 0.0
+        if x.min() < 0 < x.max():
+            raise MeshError(
+                f"the volume lies on both sides of the mirror {plane} = 0, from {x.min():g} to {x.max():g}: give the "
+                "tetrahedra on one side"
+            )
+    if np.array_equal(points, mesh.vertices):
+        return mesh
+    return TetrahedralMesh(points, mesh.tetrahedra, mesh.tags, mesh.names, mesh.faces, mesh.face_tags, mesh.face_names)
 
 
 def is_curved(mesh: Any) -> bool:

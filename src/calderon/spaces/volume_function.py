@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from calderon.data.paraview import named_fields
 from calderon.mesh import TetrahedralMesh
+from calderon.mesh.shapes.mirror_images import MirrorImages
 from calderon.mesh.tetrahedral.location import Search
 from calderon.mesh.topology import row_numbers
 from calderon.spaces.field_file import write_volume_fields
@@ -73,6 +74,23 @@ class VolumeFunction:
         """(dimension, 3) the places of the coefficients."""
         corners = self.mesh.vertices
         return corners if self.degree == 1 else np.concatenate([corners, corners[self.edges].mean(axis=1)])
+
+    def with_images(self, mirrored: MirrorImages, factors: NDArray[Any]) -> "VolumeFunction":
+        """The function on the tetrahedra with their images: in image k it is factors[k] times that of the part, factors
+        (m,). Nodes in a mirror are shared."""
+        cells = np.sort(mirrored.numbers[:, self.tetrahedra].reshape(-1, 4), axis=1)
+        corners = mirrored.vertices
+        values = np.zeros(len(corners), self.coefficients.dtype)
+        for numbers, factor in zip(mirrored.numbers[::-1], factors[::-1], strict=True):
+            values[numbers] = factor * self.coefficients[: len(self.vertices)]
+        if self.degree == 2:
+            edges = row_numbers(cells[:, EDGES].reshape(-1, 2))[0]  # in lexicographic order
+            middles, weights = np.zeros(len(edges), values.dtype), np.array([len(corners), 1])
+            for numbers, factor in zip(mirrored.numbers[::-1], factors[::-1], strict=True):
+                place = np.searchsorted(edges @ weights, np.sort(numbers[self.edges], axis=1) @ weights)
+                middles[place] = factor * self.coefficients[len(self.vertices) :]
+            values = np.concatenate([values, middles])
+        return VolumeFunction(corners, cells, self.degree, values, self.label, self.unit)
 
     def find(self, points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """(n,) tetrahedra, -1 for points outside, and (n, 3) reference coordinates of points (n, 3)."""

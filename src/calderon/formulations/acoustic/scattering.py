@@ -157,11 +157,15 @@ class ScatteringProblem(Mirrored, Problem[ScatteringSolution]):
             raise ValueError("a sonar sends waves that are not even or odd in mirrors: solve on mesh.mirrored(plane)")
         waves, functions = [PlaneWave(-d, self.wavenumber) for d in directions], self.functions
         loads = [self._wave_loads(wave) for wave in waves]
-        far = functions.summed(np.stack([self._far_load(*pair) for pair in loads], axis=1))
+        far = self._received(loads)
         if self.surface.half_space:
             loads = [self._wave_loads(self.surface.with_images(wave)) for wave in waves]
         sides = np.stack([self._rhs(*pair) for pair in loads], axis=1)
         return sides[functions.functions] if self.mirrors else sides, far / (4 * np.pi)
+
+    def _received(self, loads: list[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[Any]:
+        """(n, m) receivers of the unknowns, from the integrals of plane waves with the functions of the whole."""
+        return self.functions.summed(np.stack([self._far_load(*pair) for pair in loads], axis=1))
 
     @cached_property
     def _loads(self) -> Loads:

@@ -70,7 +70,8 @@ def snapped(vertices: NDArray[np.float64], triangles: NDArray[np.int64], planes:
 
 
 def mirror_images(vertices: NDArray[np.float64], triangles: NDArray[np.int64], planes: tuple[str, ...]) -> MirrorImages:
-    """The images of snapped vertices (nv, 3) and triangles (nt, 3), of which those in a mirror are shared."""
+    """The images of snapped vertices (nv, 3) and triangles (nt, 3), or tetrahedra (nt, 4); vertices in a mirror are
+    shared."""
     signs, numbers = np.ones((1, 3), np.int64), np.arange(len(vertices))[None]
     used = np.isin(numbers[0], triangles)
     for plane in planes:
@@ -80,6 +81,6 @@ def mirror_images(vertices: NDArray[np.float64], triangles: NDArray[np.int64], p
         image = np.where(apart, len(vertices) + np.cumsum(apart) - 1, np.arange(len(vertices)))
         vertices = np.concatenate([vertices, vertices[apart] * reflection])
         used = np.concatenate([used, np.ones(np.count_nonzero(apart), bool)])
-        triangles = np.concatenate([triangles, image[triangles][:, [0, 2, 1]]])
+        triangles = np.concatenate([triangles, image[triangles][:, [0, 2, 1, 3][: triangles.shape[1]]]])
         signs, numbers = np.concatenate([signs, signs * reflection]), np.concatenate([numbers, image[numbers]])
     return MirrorImages(vertices, triangles, signs, numbers)

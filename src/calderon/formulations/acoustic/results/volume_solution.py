@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
+from calderon.formulations.mirrors import lies_in
 from calderon.spaces.volume_function import VolumeFunction
 from calderon.validation import of_any_shape, one_or_more_points
 
@@ -47,7 +48,7 @@ class VolumeScatteringSolution(ScatteringSolution):
         self.interior.write(path)
 
     def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
-        return np.ones(len(points), dtype=bool)
+        return lies_in(self.half_space, points)
 
     def _require_consistent(self) -> None:
         super()._require_consistent()
