@@ -96,6 +96,16 @@ def meshes() -> Iterator[tuple[Any, Methods]]:
         "cylinder": {"radius": 1.0, "start": [0, 0, 0], "end": [0, 0, 1]}, "read": {"path": "a.step"},
         "prism": {"outline": [[0, 0], [1, 0], [0, 1]], "bottom": 0.0, "height": 1.0},
     }  # fmt: skip
+    cube = cal.mesh.cube(1.0, 0.5)
+    methods = {
+        "faces": {"angle": 0.5},
+        "select": {
+            "cylinder": None, "plane": ([0, 0, -0.5], Z), "near": [0, 0, -0.5], "box": (None, [1.0, 1.0, 1.0]),
+            "normal": [0.0, 0.0, -1.0], "name": 0,
+        },
+        "named": {"selections": {"lid": cube.select(plane=([0, 0, -0.5], Z))}},
+    }  # fmt: skip
+    yield cube, methods
     yield cal.TriangleMesh, {"from_meshio": {"mesh": meshio.Mesh(mesh.vertices, [("triangle", mesh.triangles)])}}
     yield tetrahedra(), {"skin": {"own": np.arange(6) < 3}, "write": {"path": FOLDER / "volume.msh"}}
     pressure = cal.Function(space, np.ones(space.dimension))

@@ -3,6 +3,8 @@
 from calderon.mesh import planar as planar
 from calderon.mesh.checks.inspection import Finding, MeshReport, check
 from calderon.mesh.errors import AccuracyWarning, MeshError, MeshWarning
+from calderon.mesh.faces.selection import Selection
+from calderon.mesh.faces.table import SurfaceFace, SurfaceFaces
 from calderon.mesh.files.cad import CAD_FORMATS, read_cad
 from calderon.mesh.files.reading import read, sample
 from calderon.mesh.files.tetrahedral_reading import holds_tetrahedra, read_tetrahedra
@@ -30,8 +32,11 @@ __all__ = [
     "MeshError",
     "MeshReport",
     "MeshWarning",
+    "Selection",
     "Solid",
     "StepReport",
+    "SurfaceFace",
+    "SurfaceFaces",
     "TetrahedralMesh",
     "TriangleMesh",
     "almond",

@@ -1,6 +1,5 @@
 """Triangulated surfaces: the mesh of all boundary element spaces."""
 
-import difflib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from calderon.mesh.checks.inspection import MeshReport, check
 from calderon.mesh.coincident import coincident_points, compacted, joining_tolerance, sound_triangles
 from calderon.mesh.containment import winding_numbers
 from calderon.mesh.errors import MeshError, MeshWarning, warn
+from calderon.mesh.faces.named_faces import NamedFaces
 from calderon.mesh.files.exchange import Exchange
 from calderon.mesh.files.writing import write
 from calderon.mesh.geometry import FlatTriangles, Geometry
@@ -25,18 +25,12 @@ from calderon.mesh.shapes.feature_remeshing import remeshed_by_gmsh
 from calderon.mesh.shapes.mirror_images import checked_planes, mirror_images, snapped
 from calderon.mesh.sizes import positive, scale_factor
 from calderon.mesh.tolerances import TOLERANCES
-from calderon.mesh.topology import edge_pairs
-from calderon.mesh.triangulation import Triangulation
 from calderon.mesh.validation import set_frozen
 from calderon.validation import describe, index_array, one_or_more_points, real_numbers, unmasked
-from calderon.view import PART_COLOURS, Scene, Surface, Viewable
-
-PAIR = "|"
-"""Between the names of the solids on both sides of a wall, in names of tags."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class TriangleMesh(Triangulation, Viewable, Exchange):
+class TriangleMesh(NamedFaces, Exchange):
     """Flat triangles in space, validated and consistently oriented at construction.
 
     vertices (nv, 3) float64, triangles (nt, 3) int64 (counter-clockwise seen from the side of the normal), tags (nt,)
@@ -130,30 +124,6 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
         """Meshes with their images by mirrors."""
         return {}
 
-    def tag_numbers(self, tags: int | str | Iterable[int | str]) -> NDArray[np.int64]:
-        """Tags given as numbers or names as sorted numbers, "a" also for names "a|b" of walls between solids; MeshError
-        for those that the mesh does not have."""
-        wanted = list(tags) if isinstance(tags, Iterable) and not isinstance(tags, str) else [tags]
-        for tag in wanted:
-            if isinstance(tag, bool) or not isinstance(tag, str | int | np.integer):
-                raise MeshError(f"tags are numbers or names, got {tag!r}: see .tags and .names of this mesh")
-        present = np.unique(self.tags)
-        numbers = {tag: self._called(tag) if isinstance(tag, str) else [int(tag)] for tag in wanted}
-        unknown = [tag for tag, found in numbers.items() if not np.isin(found, present).any()]
-        if unknown or not wanted:
-            near = difflib.get_close_matches(str(unknown[0]), self.names, n=1) if unknown else []
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise MeshError(
-                f"unknown tags {unknown}: this mesh has {present.tolist()} and the names {self.names}{hint}"
-            )
-        return np.intersect1d(np.array([each for found in numbers.values() for each in found], np.int64), present)
-
-    def _called(self, name: str) -> list[int]:
-        """Tags of a name, or, where there is none, those of the walls of a solid."""
-        if name in self.names:
-            return [self.names[name]]
-        return [number for pair, number in self.names.items() if PAIR in pair and name in pair.split(PAIR)]
-
     def restricted(self, tags: int | str | Iterable[int | str]) -> "TriangleMesh":
         """The part with these tags (numbers or names), without unused vertices; triangles are turned where without
         the rest normals would not agree, or a closed part has them inward."""
@@ -183,11 +153,6 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
             warn(f"{lost} triangles lost their area or repeat others after joining vertices: dropped")
         vertices, triangles = compacted(self.vertices, triangles[keep])
         return TriangleMesh(vertices, triangles, self.tags[keep], self.names)
-
-    @property
-    def paired_sides(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The two sides 3 t + i that meet at each edge with exactly two triangles, in the order of the edges."""
-        return edge_pairs(np.argsort(self.triangle_edges.ravel(), kind="stable"), self.edge_triangle_counts)
 
     def sharp_edges(self, angle: float = TOLERANCES.sharp) -> NDArray[np.int64]:
         """Numbers of the edges, sorted, at which the normals of two triangles differ by more than the angle in radians
@@ -271,21 +236,6 @@ class TriangleMesh(Triangulation, Viewable, Exchange):
     def check(self) -> MeshReport:
         """Open and non-manifold edges, coincident vertices, slivers, ...: a printable report with .ok and .problems."""
         return check(self)
-
-    def scene(self) -> Scene:
-        """The triangles with their edges; each tag as a part that can be hidden, up to eight of them."""
-        present = np.unique(self.tags)
-        called = {number: name for name, number in self.names.items()}
-        whole = self.vertices, self.triangles
-        parts = [Surface("surface", *whole)]
-        if 1 < len(present) <= len(PART_COLOURS):
-            parts = [
-                Surface(called.get(tag, f"tag {tag}"), whole[0], whole[1][here], colour=colour, numbers=here)
-                for tag, colour in zip(present.tolist(), PART_COLOURS, strict=False)
-                for here in [np.flatnonzero(self.tags == tag)]
-            ]
-        title = f"Mesh of {self.number_of_triangles} triangles"
-        return Scene(tuple(parts), title=title, subtitle=str(self), edges=True)
 
     def write(self, path: str | Path, version: str | None = None) -> None:
         """Write to .msh (version "4.1" or "2.2"), .vtu, .stl, .obj, .ply or .inp; see calderon.mesh.files.writing."""

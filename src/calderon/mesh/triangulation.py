@@ -11,7 +11,7 @@ from calderon.mesh.coincident import coincident_points
 from calderon.mesh.errors import warn
 from calderon.mesh.locality import locality_order
 from calderon.mesh.orientation import consistent_orientation
-from calderon.mesh.topology import components_by_edges, edge_signs, edge_table
+from calderon.mesh.topology import components_by_edges, edge_pairs, edge_signs, edge_table
 from calderon.mesh.validation import (
     area_vectors_of,
     checked_elements,
@@ -123,6 +123,11 @@ class Triangulation:
         a, b, c = (self.edge_lengths[self.triangle_edges[:, i]] for i in range(3))
         s, t, u = a * a, b * b, c * c
         return _frozen(np.arctan2(4 * self.areas[:, None], np.stack([t + u - s, u + s - t, s + t - u], axis=1)))
+
+    @property
+    def paired_sides(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The two sides 3 t + i that meet at each edge with exactly two triangles, in the order of the edges."""
+        return edge_pairs(np.argsort(self.triangle_edges.ravel(), kind="stable"), self.edge_triangle_counts)
 
     @property
     def mean_edge_length(self) -> float:

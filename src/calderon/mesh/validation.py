@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.errors import MeshError
+from calderon.mesh.faces.names import TagNames
 from calderon.mesh.sizes import LARGEST_LENGTH
 from calderon.mesh.tolerances import TOLERANCES
 from calderon.validation import unmasked
@@ -66,7 +67,7 @@ def checked_tags(tags: ArrayLike | None, number: int, what: str = "tags") -> NDA
     return tags
 
 
-def checked_names(names: Mapping[str, int] | None) -> dict[str, int]:
+def checked_names(names: Mapping[str, int] | None) -> TagNames:
     """Names of tags {name: tag}, or MeshError."""
     if not isinstance(names, Mapping | None):
         raise MeshError(f"names of tags are {{name: number}}, such as {{'hull': 1}}, got {names!r}")
@@ -74,7 +75,9 @@ def checked_names(names: Mapping[str, int] | None) -> dict[str, int]:
     for name, tag in given.items():
         if not isinstance(name, str) or not isinstance(tag, int | np.integer) or isinstance(tag, bool):
             raise MeshError(f"names of tags are {{name: number}}, such as {{'hull': 1}}, got {{{name!r}: {tag!r}}}")
-    return {name: int(tag) for name, tag in given.items()}
+    return TagNames(
+        {name: int(tag) for name, tag in given.items()}, getattr(names, "colours", {}), getattr(names, "solids", {})
+    )
 
 
 def areas_and_flat(vertices: NDArray, triangles: NDArray) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

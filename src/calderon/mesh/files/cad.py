@@ -1,12 +1,15 @@
 """Surfaces of CAD models (STEP, IGES, BREP), meshed by gmsh; each face of the model is a tag."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from calderon.mesh.coincident import compacted
 from calderon.mesh.errors import MeshError, warn_of_accuracy
+from calderon.mesh.faces.names import TagNames
 from calderon.mesh.files.content import mesh_path
+from calderon.mesh.files.step_names import step_face_names
 from calderon.mesh.shapes.gmsh_session import gmsh_model
 from calderon.mesh.shapes.gmsh_volumes import MeshedModel, mesh_surfaces
 from calderon.mesh.sizes import PEAK_BYTES, positive, room_for_surface
@@ -19,8 +22,9 @@ def read_cad(path: str | Path, h: float) -> TriangleMesh:
     """The faces of a STEP, IGES or BREP file in metres, whatever its unit (that of BREP is mm), with edges of the
     mean length h (in m), as of shapes and `remesh`.
 
-    Tags are the numbers of the faces, from 1, names those that the file gives them; faces of one name have the number
-    of the first. MeshError for a missing, unreadable
+    Tags are the numbers of the faces, from 1, names those that a STEP file gives them; faces of one name have the
+    number of the first. `mesh.colours` has the colours of faces, or of their solid, `mesh.solids` the faces of each
+    solid by its name, which means all of them wherever a tag is given. MeshError for a missing, unreadable
     or unknown file, for one without faces, for h above the size of the model or too long for its walls, and if gmsh is
     not installed. AccuracyWarning where flat triangles of that size change the area or the volume by more than 5 %.
     """
@@ -53,15 +57,48 @@ def read_cad(path: str | Path, h: float) -> TriangleMesh:
         mesh_surfaces(gmsh, 1e3 * h)
         meshed = MeshedModel(gmsh)
         triangles = [meshed.elements(3, face) for face in faces]
-        called = [gmsh.model.getEntityName(2, face).rpartition("/")[2] for face in faces]
+        shapes = [gmsh.model.getType(2, face) for face in faces]
+        called = step_face_names(path, shapes) or [_label(gmsh, 2, face) for face in faces]
+        own_colours = {face: _colour(gmsh, 2, face) for face in faces}
+        solids, of_solids = _solids(gmsh)
     # tags: faces of one name have the number of the first
     names: dict[str, int] = {}
+    called = ["" if name in solids else name for name in called]
     own = [names.setdefault(name, face) if name else face for name, face in zip(called, faces, strict=True)]
     tags = np.repeat(own, [len(each) for each in triangles])
     vertices, corners = compacted(meshed.vertices, np.concatenate(triangles))
-    mesh = TriangleMesh(1e-3 * vertices, corners, tags, names)
+    number = dict(zip(faces, own, strict=True))
+    colours = {number[face]: colour or of_solids.get(face, "") for face, colour in own_colours.items()}
+    parts = {name: tuple(sorted({number[face] for face in them})) for name, them in solids.items()}
+    named = TagNames(names, {tag: colour for tag, colour in colours.items() if colour}, parts)
+    mesh = TriangleMesh(1e-3 * vertices, corners, tags, named)
     _compare(path, mesh, area, volume)
     return mesh
+
+
+def _label(gmsh: Any, dimension: int, entity: int) -> str:
+    """The name of a face or a solid; "" for none, and for those that OpenCASCADE makes up."""
+    name = str(gmsh.model.getEntityName(dimension, entity)).rpartition("/")[2].strip()
+    return "" if name.upper() == "NONE" or name.startswith("Open CASCADE STEP translator") else name
+
+
+def _colour(gmsh: Any, dimension: int, entity: int) -> str:
+    """The colour of a face or a solid as "#rrggbb"; "" for none, which gmsh gives as fully transparent."""
+    *parts, opacity = gmsh.model.getColor(dimension, entity)
+    return "#{:02x}{:02x}{:02x}".format(*parts) if opacity else ""
+
+
+def _solids(gmsh: Any) -> tuple[dict[str, list[int]], dict[int, str]]:
+    """{name: faces} of the solids with a name, of one name together, and {face: colour} of those with a colour."""
+    faces: dict[str, list[int]] = {}
+    colours: dict[int, str] = {}
+    for _, solid in gmsh.model.getEntities(3):
+        bounding = [face for _, face in gmsh.model.getBoundary([(3, solid)], oriented=False)]
+        if name := _label(gmsh, 3, solid):
+            faces.setdefault(name, []).extend(bounding)
+        if colour := _colour(gmsh, 3, solid):
+            colours.update(dict.fromkeys(bounding, colour))
+    return faces, colours
 
 
 def _compare(path: Path, mesh: TriangleMesh, area: float, volume: float) -> None:

@@ -9,12 +9,13 @@ import numpy as np
 
 from calderon.mesh.coincident import compacted
 from calderon.mesh.errors import MeshError, MeshWarning
+from calderon.mesh.faces.names import PAIR
 from calderon.mesh.shapes.gmsh_session import gmsh_model
 from calderon.mesh.shapes.gmsh_volumes import MeshedModel, mean_edge, only_own_sizes
 from calderon.mesh.sizes import PEAK_BYTES, positive, room_for_surface
 from calderon.mesh.solid_models.solid import Solid
 from calderon.mesh.tolerances import TOLERANCES
-from calderon.mesh.triangles import PAIR, TriangleMesh
+from calderon.mesh.triangles import TriangleMesh
 from calderon.validation import describe
 
 OUTSIDE = "outside"

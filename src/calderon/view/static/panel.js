@@ -116,7 +116,7 @@ Object.assign(View.prototype, {
 
   toggles() {
     const chips = [];
-    if (this.layers.length > 1) for (const layer of this.layers) chips.push(toggle(layer.name, layer.on, (on) => { layer.on = on; this.controls(); }, "show or hide"));
+    if (this.layers.length > 1) for (const layer of this.layers) chips.push(toggle(layer.name, layer.on, (on) => { layer.on = on; this.controls(); }, "show or hide", layer.fields.length ? "" : layer.colour));
     if (this.layers.some((layer) => layer.open)) chips.push(toggle("open at the plane", this.opened, (on) => { this.opened = on; this.controls(); }));
     const surfaces = this.layers.filter((layer) => layer.kind === "surface");
     if (surfaces.length) chips.push(toggle("edges", this.edges, (on) => { this.edges = on; this.controls(); }, "edges of the triangles"));

@@ -275,6 +275,7 @@ class View {
       return lines;
     }
     lines.push(["at", `(${point.map((x) => numberText(Math.abs(x) < 1e-6 * this.camera.radius ? 0 : this.length.factor * x)).join(", ")}) ${this.length.name}`]);
+    if (layer.kind === "surface" && this.layers.length > 1) lines[field ? "push" : "unshift"](["part", layer.name]);
     if (layer.kind === "surface") lines.push(["triangle", String(layer.numbers ? (layer.names ||= unpacked(layer.numbers))[t] : t)]);
     return lines;
   }

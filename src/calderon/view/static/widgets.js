@@ -25,9 +25,11 @@ function choices(name, options, current, choose) {
   return row;
 }
 
-function toggle(text, on, change, title) {
+/** colour: of a mark before the text, as in a legend. */
+function toggle(text, on, change, title, colour) {
   const attributes = { type: "button", class: "cv-toggle", title, "aria-pressed": String(on) };
-  return element("button", { ...attributes, onclick: () => change(!on) }, text);
+  const mark = colour ? element("i", { class: "cv-mark", style: `background:${colour}` }) : null;
+  return element("button", { ...attributes, onclick: () => change(!on) }, mark, text);
 }
 
 function field(name, ...children) {

@@ -17,6 +17,8 @@ from calderon.mesh import TriangleMesh
 from calderon.report import Sheet, panel
 from calderon.report.formatting import Column, Row
 
+FACES = "Faces by name, in the colours of the list; point for the name, its tag without one."
+
 
 def percent(part: float) -> str:
     """A part as a percentage with two digits; 0 for rounding errors."""
@@ -41,6 +43,9 @@ def conditions(results: SolidResults, sheet: Sheet) -> None:
             seen(results)[0], *_shown(results), path, view=view_of(results), length=results.length[1]
         ),
     )
+    shown, _ = seen(results)
+    if len(shown.faces()) > 1 and len(set(shown.tags.tolist())) > 1:
+        sheet.view(lambda: replace(shown.scene(), length=results.length[1], caption=FACES))
 
 
 @panel("parts")
