@@ -295,6 +295,10 @@ def radar() -> Iterator[tuple[Any, Methods]]:
         **fields, **scattered, "absorbed_power": {"by": "auto"}, "absorption_cross_section": {"by": "auto"},
         "region_numbers": {"points": POINTS},
     }  # fmt: skip
+    surfaces, media = {0: cal.Interface("air", "body")}, {"air": cal.Material(), "body": cal.Material(2.0)}
+    composite = cal.MaxwellProblem(mesh, regions=media, surfaces=surfaces, wavenumber=1.0)
+    yield composite, {"at": k, "sweep": {"frequencies": [5e7], "wave": wave, **options}}
+    yield composite.solve(wave), {"region_names": {"points": POINTS}, "electric": near}
     antenna = cal.PECAntenna(plate(), 100.0, cal.DeltaGap(between=(1, 2)))
     yield antenna, {
         "at": k, "solve": {"voltages": 1.0, **options}, "solve_all": {"data": [1.0]}, "admittance_matrix": options,

@@ -24,6 +24,9 @@ from .acoustic.sheets.acoustic_sheet import AcousticSheet as AcousticSheet
 from .acoustic.sheets.sheet_solution import SheetSolution as SheetSolution
 from .acoustic.sound_hard import SoundHardScattering as SoundHardScattering
 from .acoustic.sound_soft import SoundSoftScattering as SoundSoftScattering
+from .composite.problem import MaxwellProblem as MaxwellProblem
+from .composite.solution import CompositeSolution as CompositeSolution
+from .composite.surfaces import Interface as Interface, Metal as Metal, Sheet as Sheet
 from .elastic.loads.body_loads import (
     Gravity as Gravity,
     RemoteStress as RemoteStress,

@@ -10,6 +10,7 @@ from calderon.formulations.acoustic.results.elastic_scattering_solution import E
 from calderon.formulations.acoustic.results.volume_solution import VolumeScatteringSolution
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
 from calderon.formulations.acoustic.sheets.sheet_solution import SheetSolution
+from calderon.formulations.composite.solution import CompositeSolution
 from calderon.formulations.elastic.bonded import BondedSolids
 from calderon.formulations.elastic.results.solution import BondedSolution, ElasticInfo, ElasticSolution
 from calderon.formulations.elastic.solid import ElasticSolid
@@ -53,7 +54,7 @@ def _elastic_solution(values: dict[str, Any]) -> ElasticSolution:
 
 
 RESTORED = (
-    AcousticSolution, AntennaSolution, CellSolution, DielectricSolution, ElasticScatteringSolution,
+    AcousticSolution, AntennaSolution, CellSolution, CompositeSolution, DielectricSolution, ElasticScatteringSolution,
     InhomogeneousDielectricSolution, PECSolution, PlanarEcho, PlanarSolution, PotentialSolution, ScatteringSolution,
     SheetSolution, StaticSolution, VolumePotentialSolution, VolumeScatteringSolution,
 )  # fmt: skip

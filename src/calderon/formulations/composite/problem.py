@@ -1,0 +1,305 @@
+"""Bodies of several materials and metal that touch each other, in the frequency domain."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
+from calderon.exact.vacuum import conducting_permittivity
+from calderon.formulations.checks import (
+    SAME_IMPEDANCE,
+    charges_resolved,
+    electromagnetic_wave,
+    elements_per_wavelength,
+    sources_on_side,
+    warn_coarse,
+    wavenumber_and_frequency,
+)
+from calderon.formulations.composite.equation import combined_equation, gram_of
+from calderon.formulations.composite.junctions import Junctions, RegionTraces
+from calderon.formulations.composite.skeleton import Skeleton, located
+from calderon.formulations.composite.solution import CompositeSolution
+from calderon.formulations.composite.surfaces import Sheet, SurfaceKind
+from calderon.formulations.electromagnetic.dielectric_regions import Region, region
+from calderon.formulations.electromagnetic.extinction import probe_points, warn_of_remainder
+from calderon.formulations.electromagnetic.radar import RadarProblem
+from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
+from calderon.formulations.linear_system import LinearSystem
+from calderon.formulations.options import SolveChoices, SolveOptions, named_options
+from calderon.formulations.preconditioners import Preconditioner
+from calderon.formulations.solution_info import SolutionInfo
+from calderon.formulations.sweep import Sweep, sweep_of
+from calderon.mesh import Material, TriangleMesh
+from calderon.operators.sparse_factors import Unknowns
+from calderon.solvers import sparse_inverse
+from calderon.spaces import Loads, VectorFunction
+from calderon.validation import describe, positive_length
+from calderon.waves import ElectromagneticWave
+
+LEAST_SIZE = 1e-3
+"""k times diameter below which loops and charges of composite bodies would need scales of their own."""
+
+
+@dataclass(frozen=True, eq=False)
+class MaxwellProblem(RadarProblem[CompositeSolution]):
+    """Bodies of several materials, perfect conductors and thin sheets that may touch each other, exp(-i omega t).
+
+    mesh: all surfaces, in metres; where they meet they have common vertices, and any number of triangles at an edge.
+    regions: names and media, one of them around all others, without loss. surfaces: what the triangles of each tag of
+    the mesh are, an `Interface` of two regions, `Metal` between two regions or around a solid, or a `Sheet` within one.
+    wavenumber: k in 1/m of the region around, or frequency= in Hz, with SI units. impedance: of the region around, see
+    `RadarProblem`.
+
+        mesh = cal.mesh.layered_cuboid((0.8, 0.5), (0.3, 0.2), 0.125)
+        surfaces = {"layer 1": cal.Interface("air", "low"), "layer 2": cal.Interface("air", "high"),
+                    "joint 1": cal.Interface("high", "low")}
+        media = {"air": cal.Material(), "low": cal.Material(2.25), "high": cal.Material(4.0)}
+        solution = cal.MaxwellProblem(mesh, regions=media, surfaces=surfaces, wavenumber=3.0).solve(wave)
+
+    Unknown are J = n x H and M = -n x E on interfaces, J on metal; the fields of both sides of each interface are equal
+    (Poggio, Miller; Chang, Harrington; Wu, Tsai), the electric one is zero along metal. At edges where surfaces meet
+    currents flow from one into the others as the sides say. preconditioner="near" (the default of "dense" and "mlfmm")
+    is the LU factors of entries between functions that share a triangle, "mass" those of their products, "hlu" of
+    "hmatrix" its own factors. Solid metal with a hollow has resonances that do not radiate, as by "efie".
+
+    Raises ValueError, with the edges, where a region is not closed or two surfaces contradict each other, for regions
+    and tags that are not known, and for bodies below k times diameter = 1e-3; TypeError for other arguments.
+    """
+
+    mesh: TriangleMesh
+    regions: Mapping[str, Material] = field(kw_only=True)
+    surfaces: Mapping[Any, SurfaceKind] = field(kw_only=True)
+    wavenumber: float = field(default=None, kw_only=True)  # type: ignore[assignment]
+    frequency: float | None = field(default=None, kw_only=True)
+    impedance: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.mesh, TriangleMesh):
+            raise TypeError(f"MaxwellProblem needs a TriangleMesh of all surfaces, got {describe(self.mesh)}")
+        for name, kind in (("regions", Material), ("surfaces", object)):
+            given = getattr(self, name)
+            if not isinstance(given, Mapping) or not given:
+                raise TypeError(f"{name} is a table such as {EXAMPLES[name]}, got {describe(given)}")
+            for key, value in given.items():
+                if name == "regions" and not (isinstance(key, str) and isinstance(value, kind)):
+                    raise TypeError(f"regions[{key!r}] is a Material with a name, got {describe(value)}")
+        self._settle_wavenumber()
+        size = self.wavenumber * self.mesh.diameter
+        if size < LEAST_SIZE:
+            raise ValueError(
+                f"k times diameter is {size:.2g}: below {LEAST_SIZE:g} loops and charges of bodies that touch have "
+                "scales of their own, which are not kept apart; take DielectricScattering or PECScattering for bodies "
+                "that do not touch, StaticProblem for static fields"
+            )
+        self.skeleton.require_nesting()
+        for walls, medium in zip(self.skeleton.walls, self.media, strict=True):
+            warn_coarse(walls.mesh, medium.wavenumber)
+
+    def _settle_wavenumber(self) -> None:
+        """Store the wavenumber of the region around, the frequency, and with a frequency alone the impedance."""
+        around = self.regions[self._around]
+        if self.frequency is None and around.conductivity != 0:
+            raise ValueError(f"the region {self._around!r} around all others has loss, got {around!r}: waves come "
+                             "from far away there, choose a Material without conductivity")  # fmt: skip
+        epsilon = around.permittivity if self.frequency is None else _permittivity(around, self.frequency)
+        if np.imag(epsilon) != 0:
+            raise ValueError(f"the region {self._around!r} around all others has loss, the permittivity {epsilon:.4g}: "
+                             "waves come from far away there, choose a Material without loss")  # fmt: skip
+        index = float(np.sqrt(np.real(epsilon) * around.permeability))
+        eta = VACUUM_IMPEDANCE * around.permeability / index
+        if self.impedance is not None:
+            positive_length(self.impedance, "the impedance of the medium, in ohm,")
+        if self.frequency is not None and self.wavenumber is None:
+            if self.impedance is not None and not np.isclose(self.impedance, eta, rtol=SAME_IMPEDANCE, atol=0):
+                raise ValueError(f"impedance={self.impedance:g} ohm, and the region around has {eta:.6g} ohm: leave it "
+                                 "out, or give wavenumber= instead of the frequency")  # fmt: skip
+            object.__setattr__(self, "impedance", eta)
+        given = self.wavenumber, self.frequency, SPEED_OF_LIGHT / index, "speed of light"
+        k, frequency = wavenumber_and_frequency(*given)
+        if np.imag(k) != 0:
+            raise ValueError(f"the region around all others has a real wavenumber, got {self.wavenumber!r}")
+        object.__setattr__(self, "wavenumber", float(np.real(k)))
+        object.__setattr__(self, "frequency", frequency)
+
+    @cached_property
+    def skeleton(self) -> Skeleton:
+        """The regions at the sides of the triangles."""
+        return Skeleton(self.mesh, tuple(self.regions), self.surfaces)
+
+    @property
+    def _around(self) -> str:
+        return self.skeleton.names[self.skeleton.unbounded]
+
+    @cached_property
+    def junctions(self) -> Junctions:
+        """The unknowns at the edges."""
+        return Junctions(self.skeleton)
+
+    @property
+    def traces(self) -> tuple[RegionTraces, ...]:
+        """The currents of each region, from all unknowns."""
+        return self.junctions.traces
+
+    @cached_property
+    def media(self) -> tuple[Region, ...]:
+        """The constants of the regions, relative to the region around."""
+        assert self.frequency is not None
+        around = self.regions[self._around]
+        reference = _permittivity(around, self.frequency).real
+        return tuple(
+            region(
+                (), self.wavenumber, _permittivity(each, self.frequency) / reference,
+                each.permeability / around.permeability,
+            )
+            for each in self.regions.values()
+        )  # fmt: skip
+
+    def at(self, wavenumber: float) -> "MaxwellProblem":
+        """This problem at another wavenumber of the region around."""
+        return replace(self, wavenumber=wavenumber, frequency=None)
+
+    @named_options
+    def sweep(self, frequencies: Iterable[float], wave: ElectromagneticWave, **options: Unpack[SolveChoices]) -> Sweep:
+        """The problem at frequencies in Hz, in SI units: a sequence of solutions with data by frequency. wave: it gets
+        the wavenumbers. Options as in `solve`."""
+        assert self.frequency is not None
+        around = self.regions[self._around]
+        speed = 2 * np.pi * self.frequency / self.wavenumber
+        eta = around.permeability * VACUUM_IMPEDANCE * speed / SPEED_OF_LIGHT
+        return sweep_of(replace(self, frequency=None, impedance=eta), frequencies, wave, speed, **options)
+
+    @property
+    def function_space(self) -> Any:
+        """The unknowns, which are coefficients of combinations of functions of all regions."""
+        return Unknowns(self.junctions.dimension)
+
+    @property
+    def elements_per_wavelength(self) -> float:
+        """The shortest wavelength at a surface over its mean edge length, the least of all regions."""
+        pairs = zip(self.skeleton.walls, self.media, strict=True)
+        return min(elements_per_wavelength(walls.mesh, medium.wavenumber) for walls, medium in pairs)
+
+    @cached_property
+    def _sheet_losses(self) -> list[NDArray[np.complex128]]:
+        """The resistance of sheets on the triangles of each region, relative to the impedance around."""
+        kinds = list(self.surfaces.values())
+        ohms = np.array([each.ohms if isinstance(each, Sheet) else 0.0 for each in kinds])[self.skeleton.kinds]
+        index = np.sqrt(self.regions[self._around].permeability / self.regions[self._around].permittivity)
+        relative = (ohms / (VACUUM_IMPEDANCE * index)).astype(complex)
+        return [relative[self.skeleton.triangles_of(number)] for number in range(len(self.regions))]
+
+    def _build_system(self) -> LinearSystem:
+        operator = combined_equation(self.traces, self.media, self._sheet_losses)
+        text = "PMCHWT and electric field equations of all regions for J, M"
+        return LinearSystem(text, operator, (self.function_space,))
+
+    @cached_property
+    def _loads(self) -> Loads:
+        return self.traces[self.skeleton.unbounded].space.loads()
+
+    def _checked(self, data: Any) -> Any:
+        wave = electromagnetic_wave(data, self.wavenumber, type(self).__name__, self.impedance)
+        sources_on_side(wave, self.mesh, "both")
+        for _, term in getattr(wave, "terms", ((1.0, wave),)):
+            position = getattr(term, "position", None)
+            if (
+                position is not None
+                and located(self.skeleton.walls, np.array([position]))[0] != self.skeleton.unbounded
+            ):
+                raise ValueError(f"the source at {np.asarray(position).tolist()} lies in a body: place it in the "
+                                 f"region {self._around!r} around all others")  # fmt: skip
+        return wave
+
+    def _combined(self, electric: NDArray[Any], magnetic: NDArray[Any]) -> NDArray[Any]:
+        """The right-hand side from <f, E_inc> and <f, eta H_inc> of the region around."""
+        own = self.traces[self.skeleton.unbounded]
+        return np.asarray(own.magnetic.T @ magnetic - own.electric.T @ electric)
+
+    def _right_hand_side(self, data: Any) -> NDArray[Any]:
+        loads, eta = self._loads, complex(data.impedance)
+        return self._combined(loads @ data.electric(loads.points), loads @ (eta * data.magnetic(loads.points)))
+
+    def _echoes(
+        self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        phases = self._loads.phases(-self.wavenumber * r)
+
+        def tested(vectors: NDArray[np.float64]) -> NDArray[Any]:
+            waves = self._loads.plane_waves
+            return self._combined(waves(phases, vectors), waves(phases, np.cross(-r, vectors)))
+
+        sent = tested(transmit)
+        seen = sent if np.array_equal(receive, transmit) else tested(receive)
+        return sent, -1j * self.wavenumber / (4 * np.pi) * seen
+
+    @property
+    def preconditioners(self) -> tuple[str, ...]:
+        """ "near" (of "dense" and "mlfmm"; the usual one there) and "mass"."""
+        return ("near", "mass")
+
+    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
+        charges_resolved(self.mesh, self.wavenumber, options.precision, "the equation of composite bodies", "")
+        if options.preconditioned_by("mass"):
+            return replace(options, preconditioner=self._mass_inverse)
+        return super()._preconditioned(options)
+
+    @cached_property
+    def _mass_inverse(self) -> Preconditioner:
+        return Preconditioner("mass", self.unknowns, lambda: sparse_inverse(gram_of(self.traces)))
+
+    def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> CompositeSolution:
+        eta, unit = complex(data.impedance), magnetic_unit(data.impedance)
+        electric, magnetic = [], []
+        for own in self.traces:
+            electric.append(
+                VectorFunction(own.space, own.electric @ coefficients / eta, "electric surface current", unit)
+            )
+            magnetic.append(VectorFunction(own.space, own.magnetic @ coefficients, "magnetic surface current", "V/m"))
+        outer = self.skeleton.unbounded
+        sources = (magnetic[outer],) if self.traces[outer].has_magnetic else ()
+        radiating = RadiatingCurrents(self.wavenumber, data.impedance, (electric[outer],), sources)
+        leaving = tuple(each.leaving for each in self.skeleton.walls)
+        solution = CompositeSolution(
+            data, info, radiating, tuple(electric), tuple(magnetic), self.media, tuple(self.regions), leaving, outer
+        )
+        warn_of_remainder(solution, self._probes, "refine the mesh; near a resonance of a body errors are many times "
+                          "those of other frequencies")  # fmt: skip
+        return solution
+
+    @cached_property
+    def _probes(self) -> NDArray[np.float64]:
+        """Points in bounded regions, in which the currents of the region around extinguish the incident wave."""
+        closed = self.skeleton.walls[self.skeleton.unbounded].closed
+        if closed is None:
+            return np.zeros((0, 3))
+        found = probe_points(closed.turned(np.ones(closed.number_of_triangles, bool)))
+        return found[located(self.skeleton.walls, found) >= 0]
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        return f"waves in {', '.join(self.regions)}"
+
+    @property
+    def _details(self) -> tuple[str, ...]:
+        return (
+            f"wavenumber {self.wavenumber:.6g} 1/m in {self._around}",
+            f"{self.elements_per_wavelength:.1f} elements per wavelength where it is shortest",
+        )
+
+    @property
+    def _discretisation(self) -> str:
+        return f"(RWG) on {self.mesh.number_of_triangles} triangles of {len(self.surfaces)} surfaces"
+
+
+EXAMPLES = {
+    "regions": '{"air": Material(), "board": Material(4.0)}',
+    "surfaces": '{"walls": Interface("air", "board"), "patch": Metal("air", "board")}',
+}
+
+
+def _permittivity(medium: Material, frequency: float) -> complex:
+    return complex(conducting_permittivity(medium.permittivity, medium.conductivity, frequency))

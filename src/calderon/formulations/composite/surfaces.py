@@ -1,0 +1,87 @@
+"""Kinds of surfaces of composite bodies: interfaces of two materials, metal, and sheets."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from calderon.validation import describe, real_number
+
+
+@dataclass(frozen=True)
+class Interface:
+    """The common surface of two materials.
+
+    outside, inside: names of the regions on the side of the normals of the mesh and on the other one. Raises ValueError
+    for the same region twice, TypeError for anything but names.
+    """
+
+    outside: str
+    inside: str
+
+    def __post_init__(self) -> None:
+        for name in ("outside", "inside"):
+            _named(getattr(self, name), f"Interface {name}")
+        if self.outside == self.inside:
+            raise ValueError(
+                f"an interface has two regions, got {self.outside!r} on both sides: leave the surface out with "
+                "mesh.restricted(tags), or give its material a region of its own"
+            )
+
+    @property
+    def sides(self) -> tuple[str | None, str | None]:
+        """The regions outside and inside."""
+        return self.outside, self.inside
+
+
+@dataclass(frozen=True)
+class Metal:
+    """A perfect conductor between two regions, or the surface of a solid one.
+
+    outside, inside: names of the regions on the side of the normals of the mesh and on the other one; None is the
+    inside of the metal, in which there is no field. Raises ValueError for None twice, TypeError for anything but names.
+    """
+
+    outside: str | None
+    inside: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("outside", "inside"):
+            if getattr(self, name) is not None:
+                _named(getattr(self, name), f"Metal {name}")
+        if self.outside is None and self.inside is None:
+            raise ValueError("Metal needs a region on one side at least, got None on both")
+
+    @property
+    def sides(self) -> tuple[str | None, str | None]:
+        """The regions outside and inside."""
+        return self.outside, self.inside
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A thin sheet of metal with one region on both sides.
+
+    region: its name. ohms: the resistance of a square of the sheet in ohm, 0 of a perfect conductor: the tangential
+    field is E = ohms J with the current J of both faces. Raises ValueError for a negative resistance, TypeError for
+    anything but a name.
+    """
+
+    region: str
+    ohms: float = 0.0
+
+    def __post_init__(self) -> None:
+        _named(self.region, "Sheet region")
+        if real_number(self.ohms, "the resistance of a sheet in ohm") < 0:
+            raise ValueError(f"the resistance of a sheet must not be negative, got ohms={self.ohms!r}")
+
+    @property
+    def sides(self) -> tuple[str | None, str | None]:
+        """The region, twice."""
+        return self.region, self.region
+
+
+SurfaceKind = Interface | Metal | Sheet
+
+
+def _named(value: Any, what: str) -> None:
+    if not isinstance(value, str) or not value:
+        raise TypeError(f"{what} is the name of a region, such as 'air', got {describe(value)}")
