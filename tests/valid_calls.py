@@ -56,6 +56,7 @@ def constructors() -> Iterator[Call]:
         "ElasticScattering": {
             "volume": tetrahedra(), "wavenumber": 1.0, "material": cal.ElasticMaterial(**STEEL, density=7800.0),
             "fluid": cal.Fluid(1000.0, 1500.0), "loads": None, "point_forces": (), "mirrors": None,
+            "inside": None,
         },
         "ElasticSolid": {"mesh": mesh, "material": cal.ElasticMaterial(**STEEL), "loads": None, "space": "P1"},
         "ElasticSupport": {"modulus": 1e9},

@@ -163,6 +163,24 @@ def test_an_empty_shell():
     assert found.field([[0, 0, 0.0]])[0] == 0
 
 
+def test_a_shell_filled_with_a_lighter_liquid(tmp_path):
+    """Against the series, within the error of an empty one; the liquid moves with the wall, here to 10 %."""
+    wall, oil = cal.mesh.thickened(cal.mesh.sphere(1.0, h=0.6), 0.1), cal.Fluid(870.0, 1380.0)
+    filled = cal.ElasticScattering(wall, 1.0, material=STEEL, fluid=WATER, inside=oil)
+    found = filled.solve(WAVE)
+    assert difference(found, cal.exact.elastic_shell(1.0, 1.0, 0.9, STEEL, WATER, oil)) < 1.5e-2
+    assert difference(filled.solve(WAVE, solver="gmres", rtol=1e-7), found) < 1e-5
+    assert filled.monostatic_target_strength(np.pi, 0.0) == pytest.approx(found.target_strength(np.pi, 0.0), abs=1e-5)
+    at = filled.body.holes.centroids[np.argmax(filled.body.holes.centroids[:, 2])]
+    wet, steel = found.displacement([0.98 * at, at + [0, 0, 1e-3]])
+    assert abs(wet[2] - steel[2]) < 0.1 * abs(steel[2])
+    found.save(tmp_path / "filled.h5")
+    loaded = cal.load(tmp_path / "filled.h5")
+    assert loaded.inside == oil and loaded.field([[0, 0, 0.0]]) == found.field([[0, 0, 0.0]]) != 0
+    with pytest.raises(ValueError, match="holes of a body"):
+        problem(inside=oil)
+
+
 def test_materials_by_tag_and_frequencies():
     outer = ball().centroids[:, 2] > 0
     volume = cal.TetrahedralMesh(ball().vertices, ball().tetrahedra, outer, {"low": 0, "high": 1})

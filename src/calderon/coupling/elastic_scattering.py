@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.coupling.elastic_volumes import ElasticVolume
 from calderon.coupling.elimination import EliminatedSystem
+from calderon.coupling.filled_holes import FilledHoles
 from calderon.coupling.response import Response
 from calderon.coupling.structures import Structure
 from calderon.exact.angular import unit_directions
@@ -27,6 +28,7 @@ from calderon.formulations.checks import (
     warn_coarse,
 )
 from calderon.formulations.elastic.material import ElasticMaterial
+from calderon.formulations.linear_system import block_diagonal
 from calderon.formulations.mirrors import MirroredSurface, Mirrors
 from calderon.formulations.monostatic import monostatic_sweep
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
@@ -61,13 +63,13 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
 
     volume: a `TetrahedralMesh` in m, a `MeshTet` of scikit-fem, (points, tetrahedra), or a `Structure`, which has
     matrices of its own. wavenumber: k of the fluid in 1/m, omega = c Re k; or frequency= in Hz. material:
-    `ElasticMaterial` with a density, or {tag or its name: material}; None for a `Structure`. fluid: around the body;
-    holes inside of it are empty. loads: {tag: cal.elastic.Force(...)} of the boundary, or an array (n,) of forces on
-    the unknowns of a `Structure`. point_forces: [(point (3,), force (3,) in N), ...] inside or on the body, complex for
-    a phase. mirrors: planes of coordinates in which the sound is "even" or "odd", {"z": "even"}, or `HalfSpace("z")`:
-    the volume is the part on one side, whose faces in mirrors are no boundary and move along even and across odd ones;
-    forces have their images, and solutions are those of the whole. Data: an incident wave, or None, then the forces act
-    alone.
+    `ElasticMaterial` with a density, or {tag or its name: material}; None for a `Structure`. fluid: around the body.
+    inside: the fluid in its holes, None where these are empty; without mirrors. loads: {tag: cal.elastic.Force(...)} of
+    the boundary, or an array (n,) of forces on the unknowns of a `Structure`. point_forces: [(point (3,), force (3,) in
+    N), ...] inside or on the body, complex for a phase. mirrors: planes of coordinates in which the sound is "even" or
+    "odd", {"z": "even"}, or `HalfSpace("z")`: the volume is the part on one side, whose faces in mirrors are no
+    boundary and move along even and across odd ones; forces have their images, and solutions are those of the whole.
+    Data: an incident wave, or None, then the forces act alone.
 
     P. M. Morse and K. U. Ingard, Theoretical Acoustics (1968), chapter 10; A. J. Burton and
     G. F. Miller, Proc. R. Soc. Lond. A 323 (1971) 201.
@@ -84,6 +86,7 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
     loads: Any = field(default=None, kw_only=True)
     point_forces: Sequence[Any] = field(default=(), kw_only=True)
     mirrors: Mirrors = field(default=None, kw_only=True)
+    inside: Fluid | None = field(default=None, kw_only=True)
 
     title: ClassVar[str] = "sound around an elastic structure"
     pair_bytes: ClassVar[int] = 6 * 16  # entries for p and for n . u, which has three times as many functions; factors
@@ -105,6 +108,14 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
             self.__dict__["body"] = body = ElasticVolume.of(self.volume, self.material, self.mirrors)
             object.__setattr__(self, "volume", body.volume)
             body.warn_of_thin_walls()
+        if self.inside is not None:
+            instance(self.inside, Fluid, "holes are filled by a fluid, inside=cal.Fluid.air()")
+            if self.mirrors or self.holes is None:
+                raise ValueError(
+                    "inside= fills the holes of a body of tetrahedra without mirrors, and this one has none: leave it "
+                    "out, or give the whole of a hollow body"
+                )
+            warn_coarse(self.holes.mesh, self.holes.wavenumber(self.omega) / 2)
         closed_surface(self.surface.whole, "ElasticScattering")
         warn_coarse(self.mesh, k / (2 if self.body is not None else self.function_space.element.degree))
         _ = self.forces
@@ -120,6 +131,12 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
     def structure(self) -> Structure:
         """The matrices of the structure."""
         return self.volume if self.body is None else self.body.structure
+
+    @cached_property
+    def holes(self) -> FilledHoles | None:
+        """The fluid in the holes of the body; None where there is none."""
+        walls = None if self.inside is None or self.body is None else self.body.holes
+        return None if walls is None else FilledHoles(self.body, self.inside, walls)  # type: ignore[arg-type]
 
     @property
     def mesh(self) -> TriangleMesh:
@@ -180,7 +197,7 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
     def at(self, wavenumber: complex) -> Self:
         """This problem at another wavenumber, with the same matrices of the structure."""
         found = replace(self, wavenumber=wavenumber, frequency=None)  # type: ignore[arg-type]
-        for name in ("body", "structure", "forces", "surface"):
+        for name in ("body", "structure", "forces", "surface", "holes"):
             found.__dict__[name] = getattr(self, name)
         return found
 
@@ -215,8 +232,21 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
         loads, slopes = self._loads, self._slopes.space.loads()
         pressures = [loads @ wave.normal_derivative(loads.points, loads.normals) for wave in waves]
         passed = np.stack([slopes @ wave(slopes.points) for wave in waves], axis=1)
-        received = self.functions.summed(np.stack(pressures, axis=1)), self._slopes.summed(-passed)
-        return sides[self.functions.functions], self.response.transposed(np.concatenate(received)) / (4 * np.pi)
+        received = [self.functions.summed(np.stack(pressures, axis=1)), self._slopes.summed(-passed)]
+        if self.holes is not None:  # which no wave comes from
+            received = [self._filled(each, size) for each, size in zip(received, self._in_holes, strict=True)]
+        far = self.response.transposed(np.concatenate(received)) / (4 * np.pi)
+        return self._filled(sides[self.functions.functions], self._in_holes[0]), far
+
+    @property
+    def _in_holes(self) -> tuple[int, int]:
+        """Numbers of pressures and of n . u in holes."""
+        return (0, 0) if self.holes is None else (self.holes.space.dimension, self.holes.slopes.dimension)
+
+    @staticmethod
+    def _filled(outside: NDArray[Any], size: int) -> NDArray[Any]:
+        """Rows of the wet surface (n, m), and as many zeros as there are in holes."""
+        return np.concatenate([outside, np.zeros((size, *outside.shape[1:]), outside.dtype)])
 
     @cached_property
     def system(self) -> EliminatedSystem:
@@ -229,12 +259,13 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
             f"eta = {self.eta:.4g} m, u = (S - omega^2 M)^-1 (F - N' p)"
         )
         self._warn_of_modes()
-        return EliminatedSystem(text, self._operator(), (self.functions,), elimination=self.response)
+        spaces = (self.functions,) if self.holes is None else (self.functions, self.holes.space)
+        return EliminatedSystem(text, self._operator(), spaces, elimination=self.response)
 
     @cached_property
     def response(self) -> Response:
         """Pressures and their slopes at this frequency."""
-        return Response.of(self.structure, self.omega, self.fluid, self._pressures)
+        return Response.of(self.structure, self.omega, self.fluid, self._pressures, self.holes)
 
     @property
     def _pressures(self) -> NDArray[np.int64] | None:
@@ -255,11 +286,15 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
             )
 
     def _operator(self) -> BoundaryOperator:
-        """[A, B] of p and of dp/dn."""
+        """[A, B] of p and of dp/dn, with rows and columns of holes."""
         functions, slopes, green, eta = self.functions, self._slopes, self.green, self.eta
         pressure = of_values(green, functions.space, functions.part, eta)
         slope = of_slopes(green, slopes.space, functions.part, eta)
-        return blocks([[transformed(pressure, right=functions.images), transformed(slope, right=slopes.images)]])
+        first = [transformed(pressure, right=functions.images), transformed(slope, right=slopes.images)]
+        if self.holes is None:
+            return blocks([first])
+        own = self.holes.operators(self.omega)
+        return blocks([[first[0], None, first[1], None], [None, own[0], None, own[1]]])
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
@@ -273,7 +308,11 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
 
     def _osrc(self, precision: str) -> LinearOperator:
         dtn = osrc_dtn(self.function_space, self.wavenumber, error=ROOT_ERROR, precision=precision)
-        return self.functions.inverse(hard_on_a_plane(dtn, self.eta).inverse().tested)
+        outside = self.functions.inverse(hard_on_a_plane(dtn, self.eta).inverse().tested)
+        if self.holes is None:
+            return outside
+        parts = [(self.functions.dimension, outside.matmat), (self._in_holes[0], self.holes.solve_half)]
+        return block_diagonal(parts, np.dtype(np.complex128))
 
     def _checked(self, data: Any) -> Any:
         if data is None:
@@ -303,7 +342,7 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
             tested = self._tested(data)
             if self.mirrors:
                 self.surface.require_symmetry(functions, tested, self.mirrors)
-            found = tested[functions.functions]
+            found = self._filled(tested[functions.functions], self._in_holes[0])
         if self.forces is not None:
             found = found - self.system.assembled @ self.response.of_load(self.forces)
         return found
@@ -315,7 +354,11 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
         pressures = response.primary(coefficients[:, None], value)
         slopes = response.fields(pressures, pressures[:0], value)[len(pressures) :, 0]
         moved = moved[:, 0]
-        functions, derivatives, surface = self.functions, self._slopes, self.surface
+        functions, derivatives, surface, inner = self.functions, self._slopes, self.surface, ()
+        if self.holes is not None:
+            cut, jump = functions.dimension, derivatives.dimension
+            inner = self.holes.layers(self.omega, pressures[cut:, 0], slopes[jump:])
+            pressures, slopes = pressures[:cut], slopes[:jump]
         pressure = Function(functions.space, functions.extended(pressures[:, 0]), "pressure", "Pa")
         slope = Function(derivatives.space, derivatives.extended(slopes), "slope of the pressure", "Pa/m")
         layers = double_layer_potential(self.green, pressure), single_layer_potential(self.green, -1 * slope)
@@ -326,15 +369,24 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
             lost = -0.5 * images * self.omega * float(np.vdot(moved, structure.stiffness @ moved).imag)
         return ElasticScatteringSolution(
             data, self.wavenumber, info, pressure, layers, derivative=slope, frequency=self.frequency,
-            half_space=surface.half_space, fluid=self.fluid, input_power=given, lost_power=lost,
-            **self._moved(moved.astype(np.complex128)),
+            interior_layers=inner, inside=self.inside, half_space=surface.half_space, fluid=self.fluid,
+            input_power=given, lost_power=lost, **self._moved(moved.astype(np.complex128)),
         )  # fmt: skip
 
     def _moved(self, coefficients: NDArray[np.complex128]) -> dict[str, Any]:
         """Displacements as fields of the solution."""
-        if self.body is None:
+        body = self.body
+        if body is None:
             return {"coefficients": coefficients}
-        return {"displacements": self.body.functions(coefficients)}
+        velocities = [-1j * self.omega * np.vdot(each, coefficients) for each, _ in body.each_force(self.point_forces)]
+        squares = [float(np.vdot(force, force).real) for _, force in self.point_forces]
+        found, (lame, shear, _) = body.functions(coefficients), body.constants
+        images = len(found[0].tetrahedra) // len(lame)
+        return {
+            "displacements": found,
+            "input_mobility": np.array(velocities, np.complex128) / np.array(squares),
+            "moduli": np.tile(np.stack([lame, shear]), images).astype(np.complex128),
+        }
 
     @property
     def _details(self) -> tuple[str, ...]:

@@ -24,10 +24,11 @@ from calderon.formulations.elastic.conditions.surface_conditions import by_tag, 
 from calderon.formulations.elastic.material import ElasticMaterial
 from calderon.formulations.mirrors import Mirrors
 from calderon.mesh import TetrahedralMesh, TriangleMesh
+from calderon.mesh.coincident import compacted
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.mesh.tetrahedral.location import locate
 from calderon.mesh.tolerances import TOLERANCES
-from calderon.spaces import DP2
+from calderon.spaces import DP2, Space
 from calderon.spaces.volume_function import VolumeFunction
 from calderon.validation import complex_vector, describe, instance, one_point
 
@@ -111,18 +112,29 @@ class ElasticVolume:
     @cached_property
     def structure(self) -> Structure:
         """The matrices of the free displacements, with n . u in DP2 on the wet surface."""
-        stiffness, mass = self._matrices
-        space = DP2(self.wet)
+        (stiffness, mass), kept, space = self._matrices, np.flatnonzero(self.free), DP2(self.wet)
+        if len(kept) < len(self.free):
+            stiffness, mass = (sp.csr_array(each[kept][:, kept]) for each in (stiffness, mass))
+        return Structure(stiffness, mass, self.normal_displacements(space), space)
+
+    def normal_displacements(self, space: Space) -> sp.csr_array:
+        """G (space.dimension, free displacements) from these to n . u in DP2 on walls of the body, n of their mesh."""
         values = trace(self.basis, space)
         triangle = np.empty(space.dimension, np.int64)
         triangle[space.dofs.ravel()] = np.repeat(space.triangles, space.element.size)
         normals = space.mesh.normals[triangle]
         normal = sp.hstack([sp.diags_array(normals[:, c]) @ values for c in range(3)], format="csr")
-        if not self.free.all():
-            kept = np.flatnonzero(self.free)
-            stiffness, mass, normal = (sp.csr_array(each[:, kept]) for each in (stiffness, mass, normal))
-            stiffness, mass = stiffness[kept], mass[kept]
-        return Structure(stiffness, mass, normal, space)
+        return normal if self.free.all() else sp.csr_array(normal[:, np.flatnonzero(self.free)])
+
+    @property
+    def holes(self) -> TriangleMesh | None:
+        """The walls of its holes with normals into the body; None without any."""
+        boundary = self.volume.boundary
+        if not boundary.hollow.any():
+            return None
+        mesh = boundary.mesh
+        vertices, triangles = compacted(mesh.vertices, mesh.triangles[boundary.hollow][:, [0, 2, 1]])
+        return TriangleMesh(vertices, triangles, mesh.tags[boundary.hollow], mesh.names)
 
     @property
     def _matrices(self) -> tuple[sp.csr_array, sp.csr_array]:
@@ -171,18 +183,29 @@ class ElasticVolume:
                 traction = load.traction(face)
                 for c in range(3):
                     found[c] += to_nodes @ space.load_vector(lambda x, n, t=traction, c=c: t(x, n)[:, c])
-        for given in _pairs(point_forces):
-            place, force, some = one_point(given[0], "a place"), complex_vector(given[1], "a force"), True
-            numbers, weights = self._at(place)
-            found[:, numbers] += self._on_part(place, force)[:, None] * weights
-        return found.ravel()[self.free] if some else None
+        total = found.ravel()[self.free]
+        for own, share in self.each_force(point_forces):
+            total, some = total + share * own, True
+        return total if some else None
 
-    def _on_part(self, place: NDArray[np.float64], force: NDArray[Any]) -> NDArray[Any]:
+    def each_force(self, point_forces: Any) -> list[tuple[NDArray[np.complex128], float]]:
+        """The vectors of the unknowns of forces [(point, force)] in N, and the shares of the part in them."""
+        vectors = []
+        for given in _pairs(point_forces):
+            place, force = one_point(given[0], "a place"), complex_vector(given[1], "a force")
+            numbers, weights = self._at(place)
+            own = np.zeros((3, int(self.basis.N)), np.complex128)
+            own[:, numbers] = force[:, None] * weights
+            vectors.append((own.ravel()[self.free], self._share(place, force)))
+        return vectors
+
+    def _share(self, place: NDArray[np.float64], force: NDArray[Any]) -> float:
         """The share of the part in a force (3,) at a place (3,); ValueError where its image in a mirror through the
         place is another one."""
         surface = self.elements.surface
+        share = 1.0
         if surface.mirrored is None:
-            return force
+            return share
         for k in 2 ** np.arange(len(surface.mirrored.planes)):  # the images by one mirror
             signs, parity = surface.mirrored.signs[k], surface.parities[k]
             plane = int(np.flatnonzero(signs < 0)[0])
@@ -193,8 +216,8 @@ class ElasticVolume:
                     f"the force {force.tolist()} at {place.tolist()} lies in the mirror {'xyz'[plane]} = 0 and is not "
                     "its own image: along an even mirror, or normal to an odd one, it is"
                 )
-            force = force / 2
-        return force
+            share /= 2
+        return share
 
     def _at(self, place: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """(10,) nodes, and the values of their functions at a point (3,) of the body."""

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.coupling.elimination import Elimination
+from calderon.coupling.filled_holes import FilledHoles
 from calderon.coupling.structures import Structure
 from calderon.formulations.acoustic.fluid import Fluid
 from calderon.mesh.errors import warn_of_accuracy
@@ -24,28 +25,43 @@ class Response(Elimination):
 
     structure: Structure = None  # type: ignore[assignment]
     omega: float = 0.0
-    inertia: float = 0.0
+    inertia: Any = 0.0  # or one of each function of n . u, (n_v, 1)
 
     limit: ClassVar[float] = 1e11
     """That of thin steel shells is 1e9 away from their resonances."""
 
     @classmethod
     def of(
-        cls, structure: Structure, omega: float, fluid: Fluid, pressures: NDArray[np.int64] | None = None
+        cls,
+        structure: Structure,
+        omega: float,
+        fluid: Fluid,
+        pressures: NDArray[np.int64] | None = None,
+        holes: FilledHoles | None = None,
     ) -> "Response":
         """The response in a fluid. Absorbing is p = rho c times the velocity, tested with functions of pressure over
-        the sums of their mass matrix. pressures: the functions that have unknowns, all by default."""
+        the sums of their mass matrix. pressures: the functions that have unknowns, all by default. holes: a fluid in
+        these, whose pressures and n . u follow those of the wet surface."""
         tested = structure.pairing if pressures is None else structure.pairing[pressures]
+        normal, density = structure.normal, fluid.density
+        whole, scale = tested, np.full(tested.shape[0], fluid.impedance)
+        if holes is not None:
+            normal = sp.csr_array(sp.vstack([normal, holes.normal]))
+            whole = sp.csr_array(sp.block_diag([tested, holes.pairing]))
+            scale = np.concatenate([scale, np.full(holes.space.dimension, holes.fluid.impedance)])
+            sizes = structure.space.dimension, holes.slopes.dimension
+            density = np.repeat([fluid.density, holes.fluid.density], sizes)[:, None]
 
         def absorbing() -> sp.csr_array:
             mass = abs(structure.pressures.mass_matrix()).sum(axis=1)
             mass = mass if pressures is None else mass[pressures]
-            impedance = 1j * omega * fluid.density * fluid.speed_of_sound
-            return sp.csr_array(sp.diags_array(impedance / mass) @ tested)
+            if holes is not None:
+                mass = np.concatenate([mass, abs(holes.space.mass_matrix()).sum(axis=1)])
+            return sp.csr_array(sp.diags_array(1j * omega * scale / mass) @ whole)
 
-        pairing = sp.csr_array(-tested.T)
-        return cls(structure.dynamic(omega**2), structure.normal, pairing, absorbing, structure=structure,
-                   omega=omega, inertia=fluid.density * omega**2)  # fmt: skip
+        pairing = sp.csr_array(-whole.T)
+        return cls(structure.dynamic(omega**2), normal, pairing, absorbing, structure=structure, omega=omega,
+                   inertia=density * omega**2)  # fmt: skip
 
     def _undamped(self) -> SparseLU:
         """Factors with a small loss, and an AccuracyWarning."""

@@ -25,11 +25,16 @@ def write_fields(path: str | os.PathLike[str], mesh: TriangleMesh, at_vertices: 
 
 
 def write_volume_fields(
-    path: str | os.PathLike[str], nodes: NDArray[np.float64], cells: NDArray[np.int64], at_nodes: Fields
+    path: str | os.PathLike[str],
+    nodes: NDArray[np.float64],
+    cells: NDArray[np.int64],
+    at_nodes: Fields,
+    on_cells: Fields,
 ) -> None:
-    """Write fields at the nodes (n, 3) of tetrahedra to a .vtu file, as `write_fields`; cells (nt, 4), or (nt, 10) of
-    quadratic tetrahedra with the edges in the order of VTK: 01, 12, 02, 03, 13, 23."""
-    _write(path, nodes, "tetra" if cells.shape[1] == 4 else "tetra10", cells, at_nodes, {})
+    """Write fields at the nodes (n, 3) and of tetrahedra to a .vtu file, as `write_fields`; cells (nt, 4), or (nt, 10)
+    of quadratic tetrahedra with the edges in the order of VTK: 01, 12, 02, 03, 13, 23."""
+    cell_data = {_escaped(name): [values] for name, values in on_cells.items()}
+    _write(path, nodes, "tetra" if cells.shape[1] == 4 else "tetra10", cells, at_nodes, cell_data)
 
 
 def _write(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.data.paraview import named_fields
+from calderon.data.paraview import Fields, named_fields
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.shapes.mirror_images import MirrorImages
 from calderon.mesh.tetrahedral.location import Search
@@ -156,14 +156,17 @@ class VolumeFunction:
         write_together(path, [self], self.label)
 
 
-def write_together(path: str | os.PathLike[str], parts: Sequence[VolumeFunction], label: str) -> None:
-    """Write functions on the same tetrahedra, one number or the components of a vector, as `VolumeFunction.write`."""
+def write_together(
+    path: str | os.PathLike[str], parts: Sequence[VolumeFunction], label: str, on_cells: Fields | None = None
+) -> None:
+    """Write functions on the same tetrahedra, one number or the components of a vector, as `VolumeFunction.write`.
+    on_cells: arrays by name with a number for each tetrahedron (nt,)."""
     first = parts[0]
     cells = first.mesh.tetrahedra
     if first.degree == 2:
         cells = np.concatenate([cells, len(first.vertices) + first._edge_table[1][:, VTK_EDGES]], axis=1)
     values = first.coefficients if len(parts) == 1 else np.stack([each.coefficients for each in parts], axis=1)
-    write_volume_fields(path, first.nodes, cells, named_fields(label, first.unit, values))
+    write_volume_fields(path, first.nodes, cells, named_fields(label, first.unit, values), on_cells or {})
 
 
 def barycentric(local: NDArray[np.float64]) -> NDArray[np.float64]:

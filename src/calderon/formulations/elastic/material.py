@@ -1,6 +1,7 @@
 """Isotropic, linearly elastic materials."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,6 +120,17 @@ def von_mises(stress: Array) -> Array:
     mean = np.trace(stress, axis1=-2, axis2=-1)[..., None, None] / 3
     deviator = stress - mean * np.eye(3)
     return np.asarray(np.sqrt(1.5 * (deviator**2).sum(axis=(-2, -1))))
+
+
+def largest_von_mises(stress: NDArray[Any]) -> Array:
+    """(...) the largest von Mises stress during a period of complex stresses (..., 3, 3), Re(sigma exp(-i omega t)).
+
+    With the deviator s and the square 3/2 Re(s exp(-i omega t)) : Re(s exp(-i omega t)) of the stress at a time, it is
+    the root of 3/4 (s : s* + |s : s|).
+    """
+    deviator = stress - np.trace(stress, axis1=-2, axis2=-1)[..., None, None] / 3 * np.eye(3)
+    mean, swing = (np.abs(deviator) ** 2).sum(axis=(-2, -1)), np.abs((deviator**2).sum(axis=(-2, -1)))
+    return np.asarray(np.sqrt(0.75 * (mean + swing)))
 
 
 def warn_units(mesh: TriangleMesh, material: ElasticMaterial) -> None:
