@@ -37,7 +37,7 @@ WITHOUT_METHODS = {
     "Impedance.at", "Velocity.at", "Board.local_part", "Board.warn_of_coarse_meshes", "ElasticMaterial.required",
     "LoadCase.of", "ElasticSolid.surface_fields", "ElasticSolid.temperature", "Exchange.from_gmsh",
     "Exchange.from_pyvista", "Exchange.from_trimesh", "TriangleMesh.flat_triangles", "TriangleMesh.geometry",
-    "Viewable.show", "Viewable.view", "HeadTransfer.write_sofa",
+    "Viewable.show", "Viewable.view", "HeadTransfer.write_sofa", "Region.in_kind", "StaticSolution.of",
 }  # fmt: skip
 """Further ones, those that need other packages, and those that open a window."""
 

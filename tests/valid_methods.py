@@ -272,6 +272,40 @@ def sound_and_potentials() -> Iterator[tuple[Any, Methods]]:
     yield solution.far_field_arrays(**ANGLES), {"write_csv": {"path": FOLDER / "pattern.csv"}}
 
 
+def statics() -> Iterator[tuple[Any, Methods]]:
+    """Static fields in several materials."""
+    mesh = cal.mesh.joined({"core": sphere(), "coat": sphere().scaled(2.0)})
+    metal = {"core": "core", "coat": "coat"}
+    charge, dipole = cal.PointCharge([0, 0, 1.5], 1e-9), cal.StaticDipole([0, 0, 1.5], Z)
+    oil = cal.StaticProblem(mesh, {"oil": cal.Region(["core", "coat"], permittivity=2.0)}, metal)
+    given = {"voltages": {"core": 1.0}, "charges": {"coat": 0.0}}
+    yield oil, {
+        "solve": {**given, "sources": [charge], "densities": None, "method": "dense"},
+        "sweep": {"materials": {"oil": [2.0, 3.0]}, **given, "sources": [charge], "densities": None},
+        "capacitance_matrix": {"solver": "lu"},
+    }  # fmt: skip
+    solid = cal.StaticProblem(mesh, {"oil": cal.Region(["core", "coat"], conductivity=2.0)}, metal, outside=None)
+    yield solid, {
+        "resistance": {"a": "core", "b": "coat"}, "conductance_matrix": {"solver": "lu"},
+        "lead_field": {"electrodes": [[0, 0, 2.0]], "places": [[0, 0, 1.5]]},
+    }  # fmt: skip
+    deck = FOLDER / "deck.qui"
+    deck.write_text("0 two squares\nQ a 0 0 0 1 0 0 1 1 0 0 1 0\nQ b 0 0 1 1 0 1 1 1 1 0 1 1\n")
+    yield cal.StaticProblem, {"from_fastcap": {"path": deck, "space": "P1"}}
+    solution = oil.solve(**given)
+    near = {"points": [[0, 0, 1.5]], "backend": "numba", "precision": "double"}
+    yield solution, {
+        "field": near, "gradient": near, "field_strength": {"points": POINTS}, "flux_density": {"points": POINTS},
+        "torques": {"centre": [0, 0, 0]},
+    }  # fmt: skip
+    for source in (charge, dipole):
+        yield source, {"potential": {"x": POINTS, "decay": 0.0}, "gradient": {"x": POINTS, "decay": 0.0}}
+    yield cal.UniformField(Z), {"potential": {"x": POINTS}, "gradient": {"x": POINTS}}
+    loop = cal.CurrentPath.loop(1.0, 2.0)
+    yield loop, {"magnetic_field": {"x": POINTS}}
+    yield cal.CurrentPath, {"loop": {"radius": 1.0, "current": 1.0, "centre": [0, 0, 0], "axis": Z}}
+
+
 def radar() -> Iterator[tuple[Any, Methods]]:
     """Scattering of electromagnetic waves, and antennas."""
     mesh, k = sphere(), {"wavenumber": 1.1}
@@ -483,4 +517,4 @@ def exact_fields() -> Iterator[tuple[Any, Methods]]:
     }  # fmt: skip
 
 
-SOURCES = (meshes, sound_and_potentials, radar, solids, boards, transients, exact_fields)
+SOURCES = (meshes, sound_and_potentials, statics, radar, solids, boards, transients, exact_fields)

@@ -40,6 +40,17 @@ def green_of(region: Region) -> Laplace | ModifiedHelmholtz:
     return ModifiedHelmholtz(region.decay) if region.decay else Laplace()
 
 
+def unit_diagonal(traces: Traces) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Estimated diagonals of D (potentials,) and of V (fluxes,) of a region."""
+    areas = traces.surface.mesh.areas
+    first: NDArray[np.float64] = np.zeros(0)
+    if (space := traces.potentials) is not None:
+        own = np.repeat(np.sqrt(areas[space.triangles])[:, None], space.element.size, axis=1)
+        first = np.asarray(DIAGONALS[0] * np.bincount(space.dofs.ravel(), own.ravel(), space.dimension), np.float64)
+    size = traces.fluxes.element.size
+    return first, np.repeat(areas**1.5 * (DIAGONALS[1] / size**2), size)
+
+
 @dataclass(frozen=True, eq=False)
 class Weights(Scaling):
     """A x = b as (S A S) x' = S b, x = S x', with a diagonal S (n,), which is in the operator already."""
@@ -70,13 +81,8 @@ class StaticEquation:
         """(n,) 1 / sqrt |diagonal|, estimated."""
         diagonal = np.zeros(self.unknowns.dimension)
         for traces in self.unknowns.traces:
-            constant, areas, parts = traces.surface.region.constant, traces.surface.mesh.areas, []
-            if (space := traces.potentials) is not None:
-                own = np.repeat(np.sqrt(areas[space.triangles])[:, None], space.element.size, axis=1)
-                parts.append(np.bincount(space.dofs.ravel(), own.ravel(), space.dimension) * (DIAGONALS[0] * constant))
-            size = traces.fluxes.element.size
-            parts.append(np.repeat(areas**1.5 * (DIAGONALS[1] / constant / size**2), size))
-            diagonal += abs(traces.from_unknowns).T @ np.concatenate(parts)
+            constant, (first, second) = traces.surface.region.constant, unit_diagonal(traces)
+            diagonal += abs(traces.from_unknowns).T @ np.concatenate([first * constant, second / constant])
         count = len(self.lifts)
         diagonal[:count] = 2 * self.lifts
         return np.asarray(1 / np.sqrt(diagonal))
@@ -111,10 +117,10 @@ class StaticEquation:
         return LinearSystem(equation, operator, (space,), lift, Weights(self.scales))  # type: ignore[arg-type]
 
     @staticmethod
-    def of_region(traces: Traces) -> BoundaryOperator:
-        """[[a D, K'], [-K, V / a]] of a region, between its traces."""
+    def of_region(traces: Traces, a: float | None = None) -> BoundaryOperator:
+        """[[a D, K'], [-K, V / a]] of a region, between its traces, with its own constant unless another is given."""
         region = traces.surface.region
-        green, a = green_of(region), region.constant
+        green, a = green_of(region), region.constant if a is None else a
         layer = single_layer(green, traces.fluxes) / a
         if traces.potentials is None:
             return layer

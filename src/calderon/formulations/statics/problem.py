@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Unpack
 
@@ -21,6 +22,7 @@ from calderon.formulations.statics.posed import Excitation, Posed
 from calderon.formulations.statics.region import Kind, Region
 from calderon.formulations.statics.skeleton import Skeleton
 from calderon.formulations.statics.solution import StaticSolution
+from calderon.formulations.statics.sweep import SweptSystem, require_swept, steps_of, with_materials
 from calderon.formulations.statics.unknowns import Unknowns
 from calderon.mesh import TriangleMesh
 from calderon.spaces.space import Tags
@@ -127,6 +129,54 @@ class StaticProblem(Problem[StaticSolution]):
         """
         given = {"voltages": voltages, "charges": charges, "sources": sources, "densities": densities}
         return self.solve_all([given], **options)[0]
+
+    @named_options
+    def sweep(
+        self,
+        materials: Mapping[str, float | Sequence[float]] | None = None,
+        voltages: Mapping[str, float | Sequence[float]] | None = None,
+        charges: Mapping[str, float | Sequence[float]] | None = None,
+        sources: Sequence[Source] = (),
+        densities: Mapping[int | str, float] | None = None,
+        **options: Unpack[SolveChoices],
+    ) -> list[StaticSolution]:
+        """Solve for several values of materials, potentials or charges, each step with the next entry of every list.
+
+        materials: {region, or "outside": constants} of the kind of the problem, in its units; voltages and charges as
+        in `solve`; lists have one length, single numbers are the same in all steps. The operators of regions are
+        assembled once for all steps, and each step has its own matrix and factors where materials differ. Options as
+        in `solve`, without preconditioner.
+
+            problem.sweep(materials={"oil": [2.0, 2.2, 2.4]}, voltages={"a": 1.0, "b": 0.0})
+        """
+        steps = steps_of({"materials": materials, "voltages": voltages, "charges": charges})
+        data = [{**one, "sources": sources, "densities": densities} for one in steps]
+        constants = [one.pop("materials") for one in data]
+        if not any(constants):
+            return self.solve_all(data, **options)
+        chosen = self._options(options)
+        found = []
+        for own, together in groupby(zip(constants, data, strict=True), lambda each: each[0]):
+            require_swept(own, list(self.skeleton.regions), chosen)
+            found += self._with_materials(own)._solve([one for _, one in together], chosen)
+        return found
+
+    def _with_materials(self, constants: Mapping[str, float]) -> "StaticProblem":
+        """The problem with other constants, which shares the operators of regions with this one."""
+        posed = with_materials(self.posed, constants)
+        found = object.__new__(StaticProblem)
+        given = {name: getattr(posed, name) for name in ("mesh", "regions", "electrodes", "outside", "space")}
+        equation = StaticEquation(posed.functions)
+        one = equation.system()
+        swept = SweptSystem(one.equation, one.operator, one.spaces, one.thin, one.scales)
+        swept.posed, swept.kept = posed, self._kept
+        found.__dict__.update(given, posed=posed, equation=equation, system=swept)
+        return found
+
+    @cached_property
+    def _kept(self) -> dict[Any, list[Any]]:
+        """Operators of regions, of sweeps over materials."""
+        return {}
 
     @named_options
     def capacitance_matrix(self, **options: Unpack[SolveChoices]) -> Any:
@@ -244,14 +294,14 @@ class StaticProblem(Problem[StaticSolution]):
             )
         values = []
         for what in ("voltages", "charges"):
-            table = given.get(what) or {}
+            table = {} if given.get(what) is None else given[what]
             if not isinstance(table, Mapping):
                 raise TypeError(f"{what} are given by electrode, such as {{'a': 1.0}}, got {describe(table)}")
             for name in table:
                 one_of(name, self.electrodes, "electrode")
             values.append({name: float(real_number(value, f"{what} of {name!r}")) for name, value in table.items()})
         voltages, charges = values
-        sources = tuple(list_of(given.get("sources") or (), Source, "sources"))
+        sources = tuple(list_of(() if given.get("sources") is None else given["sources"], Source, "sources"))
         if twice := voltages.keys() & charges.keys():
             raise ValueError(f"electrode {min(twice)!r} has a potential and a charge: one follows from the other")
         if missing := self.electrodes.keys() - voltages.keys() - charges.keys():
@@ -260,7 +310,7 @@ class StaticProblem(Problem[StaticSolution]):
                 "(0 for floating metal)"
             )
         regions_of(sources, self.skeleton)
-        densities = self._densities(given.get("densities") or {})
+        densities = self._densities({} if given.get("densities") is None else given["densities"])
         if not self.equation.is_fixed:
             self._require_balance(voltages, sources, densities)
         return Excitation(voltages, charges, sources, densities)

@@ -1,0 +1,162 @@
+"""Sweeps over materials at a fixed geometry: the operators of each region are assembled once.
+
+The matrix of a region with the constant a is that of the constant 1 between two diagonal matrices,
+
+    [[a D, K'], [-K, V / a]] = diag(a, 1) [[D, K'], [-K, V]] diag(1, 1 / a),
+
+whatever holds it: entries, or products of a fast method.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from calderon.formulations.linear_system import LiftedMatrix, LinearSystem
+from calderon.formulations.options import SolveOptions
+from calderon.formulations.statics.equation import StaticEquation, unit_diagonal
+from calderon.formulations.statics.posed import Posed
+from calderon.formulations.statics.region import Region
+from calderon.formulations.statics.skeleton import OUTSIDE
+from calderon.formulations.statics.unknowns import Unknowns
+from calderon.operators import transformed
+from calderon.validation import describe, one_of, real_number
+
+STEPS = 100_000
+"""Largest number of steps of a sweep."""
+
+
+class SumOfRegions(LinearOperator):
+    """sum over regions of L' B R + H, with matrices or products B, and sparse L, R and H."""
+
+    def __init__(self, parts: Sequence[tuple[sp.csr_array, Any, sp.csr_array]], local: sp.csr_array) -> None:
+        super().__init__(dtype=parts[0][1].dtype, shape=local.shape)
+        self.parts, self.local = parts, local
+
+    def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
+        total = self.local @ x
+        for left, inner, right in self.parts:
+            total = total + left.T @ (inner @ (right @ x))
+        return np.asarray(total)
+
+    _matmat = _matvec
+
+    def to_array(self) -> NDArray[Any]:
+        """The entries, a new array."""
+        total = self.local.toarray().astype(self.dtype)
+        for left, inner, right in self.parts:
+            rows = left.T.tocsr() @ inner.to_array()
+            total += (right.T.tocsr() @ rows.T).T
+        return total
+
+    toarray = to_array
+
+    def __str__(self) -> str:
+        return "; ".join(["operators of regions, kept", *(str(inner) for _, inner, _ in self.parts)])
+
+
+@dataclass(eq=False)
+class SweptSystem(LinearSystem):
+    """The system of one step of a sweep. unknowns_of: what is solved for. kept: the operators of regions by options,
+    which all steps have in common."""
+
+    posed: Posed | None = None
+    kept: dict[Any, list[Any]] = field(default_factory=dict)
+
+    def _assembled(self, options: SolveOptions) -> Any:
+        assert self.posed is not None
+        equation = StaticEquation(self.posed.functions)
+        key = options.matrix_key
+        scales = [1 / np.sqrt(np.concatenate(unit_diagonal(each))) for each in equation.unknowns.traces]
+        if key not in self.kept:
+            self.kept.clear()
+            made = []
+            for traces, scale in zip(equation.unknowns.traces, scales, strict=True):
+                diagonal = sp.diags_array(scale).tocsr()
+                operator = transformed(StaticEquation.of_region(traces, 1.0), left=diagonal, right=diagonal)
+                made.append(operator.assemble(options.method, **options.execution, progress=options.progress))
+            self.kept[key] = made
+        outer, parts = sp.diags_array(equation.scales).tocsr(), []
+        for traces, scale, inner in zip(equation.unknowns.traces, scales, self.kept[key], strict=True):
+            a, count = traces.surface.region.constant, len(traces.nodes)
+            whole = (traces.from_unknowns @ outer).tocsr()
+            left, right = 1 / scale, 1 / scale
+            left[:count] *= a
+            right[count:] /= a
+            parts.append(tuple((sp.diags_array(each) @ whole).tocsr() for each in (left, right)))
+            parts[-1] = (parts[-1][0], inner, parts[-1][1])
+        local = outer @ equation.halves @ outer if len(equation.lifts) else sp.csr_array(outer.shape)
+        matrix = SumOfRegions(parts, local.tocsr())
+        return matrix if self.thin is None else LiftedMatrix(matrix, self.thin())
+
+
+def with_materials(posed: Posed, constants: Mapping[str, float]) -> Posed:
+    """Regions with other constants, by name; what depends on the geometry alone is taken over."""
+    given = dict(posed.regions) | ({} if posed.outside is None else {OUTSIDE: posed.outside})
+    for name, value in constants.items():
+        given[name] = replace(given[name], **{posed.kind.name: value})  # type: ignore[arg-type]
+    outside = given.pop(OUTSIDE, None)
+    found = replace(posed, regions=given, outside=outside)
+    old, names = posed.skeleton, [*given, *([OUTSIDE] if outside is not None else [])]
+    regions = dict(zip(names, (each.in_kind(posed.kind) for each in [*given.values(), *_listed(outside)]), strict=True))
+    skeleton = replace(old, regions=regions)
+    surfaces = tuple(replace(each, region=regions[name]) for name, each in zip(names, old.surfaces, strict=True))
+    skeleton.__dict__.update(surfaces=surfaces, electrode_of=old.electrode_of, sides=old.sides)
+    unknowns, before = Unknowns(skeleton, posed.space), posed.functions
+    traces = tuple(replace(each, surface=own) for each, own in zip(before.traces, surfaces, strict=True))
+    same = ("potentials", "node_electrodes", "node_numbers", "flux_numbers")
+    unknowns.__dict__.update(traces=traces, **{name: getattr(before, name) for name in same})
+    found.__dict__.update(skeleton=skeleton, functions=unknowns, kind=posed.kind)
+    return found
+
+
+def _listed(region: Region | None) -> list[Region]:
+    return [] if region is None else [region]
+
+
+def steps_of(given: Mapping[str, Any]) -> list[dict[str, dict[str, float]]]:
+    """Tables {name: number} of each step, from tables whose values are numbers or sequences of one length; TypeError
+    and ValueError for others."""
+    counts: dict[str, int] = {}
+    read: dict[str, dict[str, Any]] = {}
+    for what, table in given.items():
+        if table is not None and not isinstance(table, Mapping):
+            raise TypeError(f"{what} are given by name, such as {{'a': [1.0, 2.0]}}, got {describe(table)}")
+        read[what] = {}
+        for name, values in (table or {}).items():
+            called = f"{what} of {name!r}"
+            if isinstance(values, Sequence | np.ndarray) and not isinstance(values, str | bytes) and np.ndim(values):
+                read[what][name] = [float(real_number(each, called)) for each in values]
+                counts[called] = len(read[what][name])
+            else:
+                read[what][name] = float(real_number(values, called))
+    if len(set(counts.values())) != 1 or not 0 < max(counts.values()) <= STEPS:
+        raise ValueError(
+            f"a sweep has one or several lists of one length, up to {STEPS}, got lengths {counts or 'of none'}: give "
+            "materials={'oil': [2.0, 2.2]}, or voltages and charges by electrode"
+        )
+    count = max(counts.values())
+    return [
+        {
+            what: {name: value[k] if isinstance(value, list) else value for name, value in table.items()}
+            for what, table in read.items()
+        }
+        for k in range(count)
+    ]
+
+
+def require_swept(materials: Any, names: Sequence[str], options: SolveOptions) -> None:
+    """ValueError for names of other regions, constants that are not positive, and options of one matrix."""
+    for name, value in materials.items():
+        one_of(name, names, "region")
+        if not value > 0:
+            raise ValueError(f"materials of {name!r} are positive, got {value}")
+    for what, chosen in (("matrix_file", options.matrix_file), ("keep_on_device", options.keep_on_device)):
+        if chosen:
+            raise ValueError(f"{what} is for one matrix, and each step of a sweep over materials has its own: leave it")
+    if options.preconditioner is not None and options.solver != "lu":
+        raise ValueError("a sweep over materials has no preconditioner: leave it out")
