@@ -13,6 +13,7 @@ from calderon.mlfmm.plan import Attempt, attempts, media_of
 from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.products import SandwichProduct
 from calderon.operators.tree import Term
+from calderon.products.lists import lists_of
 from catalogue import cases
 
 K = 8.0
@@ -55,6 +56,17 @@ def test_products_hold_the_tolerance(name):
     assert distance(fast.H @ y, dense.H @ y) <= 1.5e-3
     assert distance(fast.T @ y, dense.T @ y) <= 1.5e-3
     assert 0.3 < fast.error / distance(fast @ x, dense @ x) < 12
+
+
+def test_rows_of_a_part_take_no_pairs_of_boxes_without_rows():
+    part = P1.selected((P1.nodes > 0).all(axis=1))
+    operator = cal.double_layer(GREEN, P1, part)
+    fast, dense = operator.assemble("mlfmm", rtol=1e-3), operator.assemble("dense", precision="single")
+    medium = fast.media[0]
+    assert 0 < len(medium.lists.far.target) < 0.4 * len(lists_of(medium.tree).far.target)
+    x, y = vectors(operator.shape[1]), vectors(operator.shape[0])
+    assert distance(fast @ x, dense @ x) <= 1e-3
+    assert distance(fast.T @ y, dense.T @ y) <= 1.5e-3
 
 
 def test_long_waves_cancel_in_double_precision():

@@ -169,12 +169,13 @@ class Listed(NamedTuple):
 
     @property
     def spans(self) -> NDArray[np.int64]:
-        """(points, 2): the first component that a map gives a point, and the end, one beyond the last component."""
+        """(points, 2): the first component that a map gives a point, and the end, one beyond the last component; empty
+        where every point has all of them."""
         found = np.tile([self.components, 0], (int(self.starts[-1]), 1))
         for each in self.maps:
             own, end = np.diff(each.first) > 0, each.component + each.parts.shape[1]
             found[own] = np.column_stack([np.minimum(found[own, 0], each.component), np.maximum(found[own, 1], end)])
-        return found
+        return found if (found != [0, self.components]).any() else found[:0]
 
     def spread(self, x: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
         """Charges (points, columns, rank, components) of x (n, columns), complex; weights (maps, rank)."""

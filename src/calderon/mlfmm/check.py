@@ -30,9 +30,11 @@ RANDOM = 3
 
 def rows_checked(shape: tuple[int, int]) -> int:
     """Rows of a matrix that are computed directly: as many as have 1.8 million entries, which say what the error is to
-    a tenth at least and take as long as a few products, and 256 MB at most unless one row takes more."""
+    a tenth at least and take as long as a few products, and 256 MB at most unless one row takes more. Of a matrix with
+    fewer rows than columns, whose products take less, they are that share of its rows."""
     count, size = shape
-    return min(count, max(1, min(int(np.clip(1.8e6 / size, ROWS, 1024)), 256_000_000 // (16 * size))))
+    many = 1.8e6 / size * min(1.0, count / size)
+    return min(count, max(1, min(int(np.clip(many, ROWS, 1024)), 256_000_000 // (16 * size))))
 
 
 class WaveCheck(NamedTuple):

@@ -142,7 +142,7 @@ class Medium(LinearOperator):
             cube, most, edges, least = divisions[number]
             deepest = np.clip(np.log2(cube.edge / edges) + 1e-9, 0, DEEPEST).astype(np.int64)
             tree = octree(centres, None, most, (deepest, deepest), cube)
-            lists, every = lists_of(tree), np.full(len(used), -1)
+            lists, every = self.sites.meeting(tree, lists_of(tree), used), np.full(len(used), -1)
             counts = np.diff(np.append(tree.sources[lists.leaves, 0], len(centres)))
             every[np.flatnonzero(used)[tree.source_order]] = np.repeat(np.arange(len(counts)), counts)
             near = sum(entries * terms for entries, terms in self.near_counts(lists, every))

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from calderon.mlfmm.spectrum import Array
 from calderon.operators.tree import Term
+from calderon.products.lists import Lists
+from calderon.products.octree import Octree
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,3 +39,17 @@ class Sites:
                 np.minimum(own[:, 0], found[:, 0], out=own[:, 0])
                 np.maximum(own[:, 1], found[:, 1], out=own[:, 1])
         return Sites(boxes, np.arange(shape[0]) + starts[0], np.arange(shape[1]) + starts[1])
+
+    def meeting(self, tree: Octree, lists: Lists, used: NDArray[np.bool_]) -> Lists:
+        """Lists without the pairs of separated boxes that have no rows and columns of the matrix in common, as most do
+        where rows are functions of a part of a surface. tree: of the sites that are used (n,). Products with the
+        transposed matrix take the same pairs, so that of each of them the opposite one stays, too."""
+        found = []
+        for side in (self.rows, self.columns):
+            own = np.zeros(len(used), bool)
+            own[side] = True
+            before = np.append(0, np.cumsum(own[used][tree.source_order]))
+            found.append(np.diff(before[tree.sources])[:, 0] > 0)
+        (rows, columns), (target, source) = found, (lists.far.target, lists.far.source)
+        kept = (rows[target] & columns[source]) | (columns[target] & rows[source])
+        return lists if kept.all() else lists._replace(far=lists.far.of_pairs(kept))

@@ -52,13 +52,13 @@ class Runs(NamedTuple):
 
     def of_targets(self, low: int, high: int) -> "Runs":
         """The pairs with targets low up to, without, high alone; runs and blocks stay in number and order."""
-        return self._of((self.target >= low) & (self.target < high))
+        return self.of_pairs((self.target >= low) & (self.target < high))
 
     def to_boxes(self, chosen: NDArray[np.bool_]) -> "Runs":
         """The pairs whose targets are chosen boxes (boxes,), in the same runs."""
-        return self._of(chosen[self.target])
+        return self.of_pairs(chosen[self.target])
 
-    def _of(self, kept: NDArray[np.bool_]) -> "Runs":
+    def of_pairs(self, kept: NDArray[np.bool_]) -> "Runs":
         """The pairs that are kept (pairs,), in the same runs."""
         places = np.append(0, np.cumsum(kept))
         runs = np.column_stack([self.runs[:, 0], places[self.runs[:, 1:]]])
