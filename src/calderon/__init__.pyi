@@ -76,11 +76,17 @@ from .hmatrix import hlu as hlu
 from .layers import Layer as Layer, Stack as Stack
 from .mesh import (
     AccuracyWarning as AccuracyWarning,
+    ColeCole as ColeCole,
+    Debye as Debye,
+    Drude as Drude,
+    Lorentz as Lorentz,
     Material as Material,
     MeshError as MeshError,
     MeshWarning as MeshWarning,
+    PermittivityTable as PermittivityTable,
     TetrahedralMesh as TetrahedralMesh,
     TriangleMesh as TriangleMesh,
+    material as material,
 )
 from .mlfmm import helmholtz_sums as helmholtz_sums
 from .onsurface import osrc_dtn as osrc_dtn, osrc_ntd as osrc_ntd

@@ -62,7 +62,7 @@ def test_one_source_alone_is_a_list_of_one():
         ({"permittivity": 0.0}, "permittivity=0.0: a finite number, positive, is needed"),
         ({"permittivity": "2"}, "permittivity='2': a finite number, positive"),
         ({"permittivity": 2 + 0.1j}, "loss at one frequency f is conductivity = 2 pi f epsilon_0 Im"),
-        ({"permittivity": lambda f: 2.0}, "time-domain fields have no dispersion: use the constants at the frequency"),
+        ({"permeability": lambda f: 2.0}, "a permittivity alone may be a function of the frequency"),
         ({"permeability": -1.0}, "permeability=-1.0: a finite number, positive"),
         ({"conductivity": np.nan}, "conductivity=nan: a finite number, not negative"),
         ({"density": "1 g/cm^3"}, "density='1 g/cm.3': a positive number in kg/m.3"),

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from calderon.exact.angular import PolarFrame, multipole_angles, radar_cross_section, unit_directions
 from calderon.exact.layers import portions
 from calderon.exact.sphere_layers import Layer, Outside, Radial, refractive_index, solve
-from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE, conducting_permittivity
+from calderon.exact.vacuum import SPEED_OF_LIGHT, VACUUM_IMPEDANCE, permittivity_of
 from calderon.validation import (
     describe,
     finite_number,
@@ -326,7 +326,7 @@ def layered_sphere(
         if not all(hasattr(each, one) for one in ("permittivity", "permeability", "conductivity")):
             raise TypeError(f"materials are {{name: Material}}, and {name!r} is {describe(each)}")
     layers = list(materials.values())
-    e = np.array([conducting_permittivity(each.permittivity, each.conductivity, frequency) for each in layers])
+    e = np.array([permittivity_of(each, frequency) for each in layers])
     m = np.array([each.permeability for each in layers])
     k = omega / SPEED_OF_LIGHT
     return mie_layered_sphere(k, radii, e, m, False, direction, polarization, amplitude, VACUUM_IMPEDANCE)

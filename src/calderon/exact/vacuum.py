@@ -4,11 +4,13 @@ CODATA 2018 values, as in SciPy. With the time factor exp(-i omega t), curl H = 
 eps_r + i sigma / (omega eps_0).
 """
 
+from typing import Any
+
 import numpy as np
 import scipy.constants
 from numpy.typing import ArrayLike
 
-from calderon.validation import positive_length, unmasked
+from calderon.validation import finite_number, positive_length, refuse_gain, unmasked
 
 SPEED_OF_LIGHT = scipy.constants.speed_of_light  # m/s
 VACUUM_PERMITTIVITY = scipy.constants.epsilon_0  # F/m
@@ -26,3 +28,13 @@ def conducting_permittivity(relative: ArrayLike, conductivity: ArrayLike, freque
         raise ValueError(f"conductivity must not be negative, got {conductivity!r}")
     value = given["relative"] + 1j * loss
     return complex(value) if np.ndim(value) == 0 else np.asarray(value)
+
+
+def permittivity_of(medium: Any, frequency: float) -> complex:
+    """The relative permittivity of a material at a frequency in Hz: eps (1 + i tan delta) + i sigma / (omega eps_0),
+    eps a number or a function of the frequency. ValueError for a function with gain."""
+    f, given = positive_length(frequency, "frequency"), medium.permittivity
+    value = finite_number(given(f), f"the permittivity at {f:g} Hz") if callable(given) else given
+    refuse_gain(value, "the permittivity")
+    lossy = value * (1 + 1j * getattr(medium, "loss_tangent", 0.0))
+    return complex(conducting_permittivity(lossy, medium.conductivity, f))

@@ -18,6 +18,8 @@ from calderon.mesh.shapes.walls import thickened
 from calderon.mesh.solid_models.solid import Solid
 from calderon.mesh.solid_models.walls import solids
 from calderon.mesh.tetrahedra import TetrahedralMesh, without_part
+from calderon.mesh.tetrahedral.dispersion import ColeCole, Debye, Drude, Lorentz, PermittivityTable
+from calderon.mesh.tetrahedral.known_materials import material
 from calderon.mesh.tetrahedral.material import Material
 from calderon.mesh.tetrahedral.step_report import StepReport, step_report
 from calderon.mesh.triangles import BarycentricRefinement, TriangleMesh, joined, merge
@@ -27,11 +29,16 @@ __all__ = [
     "CAD_FORMATS",
     "AccuracyWarning",
     "BarycentricRefinement",
+    "ColeCole",
+    "Debye",
+    "Drude",
     "Finding",
+    "Lorentz",
     "Material",
     "MeshError",
     "MeshReport",
     "MeshWarning",
+    "PermittivityTable",
     "Selection",
     "Solid",
     "StepReport",
@@ -54,6 +61,7 @@ __all__ = [
     "joined",
     "layered_ball",
     "layered_cuboid",
+    "material",
     "merge",
     "metres_per",
     "ogive",

@@ -64,8 +64,8 @@ def medium_of(mesh: TetrahedralMesh, materials: Mapping[str, Material] | None) -
     for name, tag in mesh.names.items():
         material = materials.get(name, Material() if name in FREE_SPACE else None)
         if material is not None:
-            row = material.permittivity, material.permeability, material.conductivity * VACUUM_IMPEDANCE
-            constants[mesh.tags == tag] = row
+            epsilon, mu, sigma = material.at_one_frequency(f"materials[{name!r}]")
+            constants[mesh.tags == tag] = epsilon, mu, sigma * VACUUM_IMPEDANCE
     # parts without constants
     missing = np.isnan(constants[:, 0])
     if missing.any():

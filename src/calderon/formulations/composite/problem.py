@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
-from calderon.exact.vacuum import conducting_permittivity
+from calderon.exact.vacuum import permittivity_of
 from calderon.formulations.checks import (
     SAME_IMPEDANCE,
     charges_resolved,
@@ -102,10 +102,11 @@ class MaxwellProblem(RadarProblem[CompositeSolution]):
     def _settle_wavenumber(self) -> None:
         """Store the wavenumber of the region around, the frequency, and with a frequency alone the impedance."""
         around = self.regions[self._around]
-        if self.frequency is None and around.conductivity != 0:
-            raise ValueError(f"the region {self._around!r} around all others has loss, got {around!r}: waves come "
-                             "from far away there, choose a Material without conductivity")  # fmt: skip
-        epsilon = around.permittivity if self.frequency is None else _permittivity(around, self.frequency)
+        if self.frequency is None and callable(around.permittivity):
+            raise ValueError(f"the region {self._around!r} around all others has a permittivity that depends on the "
+                             "frequency: give frequency= instead of wavenumber=")  # fmt: skip
+        # whether there is loss does not depend on the frequency
+        epsilon = permittivity_of(around, 1.0 if self.frequency is None else self.frequency)
         if np.imag(epsilon) != 0:
             raise ValueError(f"the region {self._around!r} around all others has loss, the permittivity {epsilon:.4g}: "
                              "waves come from far away there, choose a Material without loss")  # fmt: skip
@@ -149,14 +150,21 @@ class MaxwellProblem(RadarProblem[CompositeSolution]):
         """The constants of the regions, relative to the region around."""
         assert self.frequency is not None
         around = self.regions[self._around]
-        reference = _permittivity(around, self.frequency).real
+        reference = permittivity_of(around, self.frequency).real
         return tuple(
             region(
-                (), self.wavenumber, _permittivity(each, self.frequency) / reference,
+                (), self.wavenumber, permittivity_of(each, self.frequency) / reference,
                 each.permeability / around.permeability,
             )
             for each in self.regions.values()
         )  # fmt: skip
+
+    @property
+    def _ohms_around(self) -> float:
+        """The wave impedance of the region around, in ohm."""
+        assert self.frequency is not None
+        speed = 2 * np.pi * self.frequency / self.wavenumber
+        return float(self.regions[self._around].permeability * VACUUM_IMPEDANCE * speed / SPEED_OF_LIGHT)
 
     def at(self, wavenumber: float) -> "MaxwellProblem":
         """This problem at another wavenumber of the region around."""
@@ -168,9 +176,10 @@ class MaxwellProblem(RadarProblem[CompositeSolution]):
         the wavenumbers. Options as in `solve`."""
         assert self.frequency is not None
         around = self.regions[self._around]
+        if callable(around.permittivity):
+            raise ValueError(f"sweeps need a constant permittivity of the region {self._around!r} around all others")
         speed = 2 * np.pi * self.frequency / self.wavenumber
-        eta = around.permeability * VACUUM_IMPEDANCE * speed / SPEED_OF_LIGHT
-        return sweep_of(replace(self, frequency=None, impedance=eta), frequencies, wave, speed, **options)
+        return sweep_of(replace(self, frequency=None, impedance=self._ohms_around), frequencies, wave, speed, **options)
 
     @property
     def function_space(self) -> Any:
@@ -188,8 +197,7 @@ class MaxwellProblem(RadarProblem[CompositeSolution]):
         """The resistance of sheets on the triangles of each region, relative to the impedance around."""
         kinds = list(self.surfaces.values())
         ohms = np.array([each.ohms if isinstance(each, Sheet) else 0.0 for each in kinds])[self.skeleton.kinds]
-        index = np.sqrt(self.regions[self._around].permeability / self.regions[self._around].permittivity)
-        relative = (ohms / (VACUUM_IMPEDANCE * index)).astype(complex)
+        relative = (ohms / self._ohms_around).astype(complex)
         return [relative[self.skeleton.triangles_of(number)] for number in range(len(self.regions))]
 
     def _build_system(self) -> LinearSystem:
@@ -299,7 +307,3 @@ EXAMPLES = {
     "regions": '{"air": Material(), "board": Material(4.0)}',
     "surfaces": '{"walls": Interface("air", "board"), "patch": Metal("air", "board")}',
 }
-
-
-def _permittivity(medium: Material, frequency: float) -> complex:
-    return complex(conducting_permittivity(medium.permittivity, medium.conductivity, frequency))

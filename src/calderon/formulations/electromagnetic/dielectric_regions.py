@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.sphere_layers import refractive_index
-from calderon.exact.vacuum import conducting_permittivity
+from calderon.exact.vacuum import permittivity_of
 from calderon.greens import Helmholtz
 from calderon.mesh import Material, TriangleMesh
 from calderon.operators import BoundaryOperator
@@ -103,7 +103,7 @@ def innermost(meshes: Sequence[TriangleMesh], points: ArrayLike) -> NDArray[np.i
 
 def constants_at(frequency: float | None, permittivity: Any, permeability: Any) -> tuple[Any, Any]:
     """Permittivity and permeability of bodies in vacuum at a frequency in Hz, as numbers: functions are called, and a
-    `Material` has eps + i sigma / (omega eps0) and its permeability. ValueError for a Material next to permeabilities.
+    `Material` has that of `permittivity_of` and its permeability. ValueError for a Material next to permeabilities.
     """
     assert frequency is not None  # of vacuum it is known
     many = isinstance(permittivity, list | tuple)
@@ -122,7 +122,7 @@ def constants_at(frequency: float | None, permittivity: Any, permeability: Any) 
 
 def _permittivity(medium: Any, frequency: float) -> Any:
     if isinstance(medium, Material):
-        return conducting_permittivity(medium.permittivity, medium.conductivity, frequency)
+        return permittivity_of(medium, frequency)
     return medium(frequency) if callable(medium) else medium
 
 

@@ -1,6 +1,7 @@
 """The material of a volume."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Complex, Real
 
@@ -11,19 +12,26 @@ from calderon.validation import positive_length, real_number
 class Material:
     """Constants of a linear medium.
 
-    permittivity and permeability relative to vacuum, conductivity in S/m, density in kg/m^3 (for the specific
-    absorption rate; None if that is not needed). Raises ValueError unless the first two are positive and the others
-    not negative.
+    permittivity: relative to vacuum, a number, or a function of the frequency in Hz such as `Debye`, `ColeCole`,
+    `Lorentz`, `Drude` or `PermittivityTable`, complex for exp(-i omega t). permeability relative to vacuum,
+    conductivity in S/m, density in kg/m^3 (for the specific absorption rate; None if that is not needed). loss_tangent:
+    the same at all frequencies, eps (1 + i tan delta). source: where the numbers are from. Fields in time need a number
+    and no loss tangent. Raises ValueError unless the first two are positive and the others not negative.
     """
 
-    permittivity: float = 1.0
+    permittivity: float | Callable[[float], complex] = 1.0
     permeability: float = 1.0
     conductivity: float = 0.0
     density: float | None = None
+    loss_tangent: float = 0.0
+    source: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("permittivity", "permeability", "conductivity"):
-            value, allowed = getattr(self, name), "not negative" if name == "conductivity" else "positive"
+        for name in ("permittivity", "permeability", "conductivity", "loss_tangent"):
+            value = getattr(self, name)
+            if name == "permittivity" and callable(value):
+                continue
+            allowed = "positive" if name in ("permittivity", "permeability") else "not negative"
             try:
                 number = real_number(value, name)
             except ValueError:
@@ -37,8 +45,19 @@ class Material:
                 text = f"density={self.density!r}: a positive number in kg/m^3, or None, is needed"
                 raise ValueError(text) from None
 
+    def at_one_frequency(self, what: str) -> tuple[float, float, float]:
+        """Permittivity, permeability and conductivity of fields in time; ValueError, of `what`, for those that depend
+        on the frequency."""
+        if not isinstance(self.permittivity, Real) or self.loss_tangent:
+            raise ValueError(
+                f"{what} depends on the frequency, by its permittivity or loss tangent: time-domain fields have no "
+                "dispersion, use the constants at the frequency of interest, conductivity = 2 pi f epsilon_0 "
+                "Im(permittivity)"
+            )
+        return float(self.permittivity), self.permeability, self.conductivity
+
 
 def _advice(value: object) -> str:
     if isinstance(value, Complex) and not isinstance(value, Real):
-        return "; loss at one frequency f is conductivity = 2 pi f epsilon_0 Im(permittivity)"
-    return "; time-domain fields have no dispersion: use the constants at the frequency of interest" * callable(value)
+        return "; loss at one frequency f is conductivity = 2 pi f epsilon_0 Im(permittivity), or a loss_tangent"
+    return "; a permittivity alone may be a function of the frequency" * callable(value)

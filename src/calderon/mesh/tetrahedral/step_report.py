@@ -72,7 +72,8 @@ def step_report(mesh: TetrahedralMesh, materials: Mapping[str, Material] | None 
     for place, name in enumerate(known):
         if (material := (materials or {}).get(str(name))) is not None:
             instance(material, Material, f"the part {name!r} has a Material")
-            index[place] = np.sqrt(material.permittivity * material.permeability)
+            epsilon, mu, _ = material.at_one_frequency(f"the part {name!r}")
+            index[place] = np.sqrt(epsilon * mu)
     delay = mesh.inradii * index[number] / speed_of_light
     sliver = mesh.quality < TOLERANCES.sliver_quality
     # shapes by part, and the gain of a mesh without slivers
