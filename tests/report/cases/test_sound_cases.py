@@ -80,6 +80,14 @@ def test_a_pulsating_sphere_has_its_level_and_power():
     assert step.efficiency == pytest.approx((k * a) ** 2 / (1 + (k * a) ** 2), rel=0.02)
 
 
+def test_frequencies_with_too_coarse_a_mesh_are_warned_of_together():
+    text = SPHERE.replace('"500 Hz"', '["500 Hz", "2 kHz", "3 kHz"]')
+    results = run(parse(text))
+    (notice,) = results.warnings
+    assert notice.startswith("2 of 3 frequencies") and "elements per wavelength" in notice
+    assert [each.name for each in results.last.parts] == ["surface"]
+
+
 @pytest.mark.parametrize(
     ("keys", "ratio"),
     [

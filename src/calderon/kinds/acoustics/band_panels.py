@@ -45,7 +45,7 @@ def third_octaves(results: SoundResults, sheet: Sheet) -> None:
     assert kind is not None
     meaning = {"mean": "means of tones", "density": "integrals of densities", "tones": "sums of tones"}[kind]
     if len(results.powers):
-        bands = in_bands(results.frequencies, results.powers, kind)
+        bands = in_bands(results.frequencies, results.powers, kind, quantity="sound power")
         _sums(sheet, bands, "sound power")
         sheet.file("power_third_octaves.csv", bands.arrays().write_csv)
         sheet.picture(
@@ -56,7 +56,14 @@ def third_octaves(results: SoundResults, sheet: Sheet) -> None:
         reference = results.reference_pressure**2
         names, chosen = point_names(results), squares[:, :SHOWN]
         spectra = {
-            name: in_bands(results.frequencies, chosen[:, n], kind, unit="Pa^2", reference=reference)
+            name: in_bands(
+                results.frequencies,
+                chosen[:, n],
+                kind,
+                unit="Pa^2",
+                reference=reference,
+                quantity=f"level at point {name}",
+            )
             for n, name in enumerate(names[: chosen.shape[1]])
         }
         if not len(results.powers):

@@ -1,5 +1,6 @@
 """A case of sound is run: the problem at each frequency, or at few of a band, its solutions, the requested fields."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -20,7 +21,7 @@ from calderon.formulations.acoustic.room_modes import RoomMode
 from calderon.formulations.checks import sources_on_side
 from calderon.formulations.impulse_response import ImpulseResponse, impulse_response
 from calderon.formulations.scenes import level_values, pattern_rows
-from calderon.formulations.sweep import values_of
+from calderon.formulations.sweep import values_of, warned_of_coarse_meshes
 from calderon.formulations.swept_values import Measured
 from calderon.kinds.acoustics.model import Directivity, SoundCase, SoundOutput
 from calderon.kinds.acoustics.results import Part, SoundResults, Step
@@ -28,6 +29,7 @@ from calderon.kinds.acoustics.rooms import four_poles, modes, require_ports
 from calderon.kinds.acoustics.sheets import posed_sheet, without_sheet
 from calderon.kinds.acoustics.walls import conditions_of
 from calderon.mesh import TriangleMesh
+from calderon.mesh.errors import CoarseMeshWarning
 from calderon.report.formatting import decibels_of_power, frequency_text, frequency_texts
 from calderon.report.scenes import evenly
 from calderon.report.second_mesh import SecondMesh, estimated, other_meshes, second_mesh
@@ -57,13 +59,20 @@ def _problem(file: CaseFile[SoundCase], mesh: TriangleMesh) -> Any:
     case, acoustics = file.case, file.case.acoustics
     conditions, highest = conditions_of(file, mesh), max(case.frequencies)
     require_ports(file, mesh)
-    with file.blamed("mesh", next(name for name in case.mesh.SELECTORS if getattr(case.mesh, name) is not None)):
+
+    def posed(frequency: float) -> Any:
         if acoustics.side == "both":
-            return posed_sheet(case, mesh, conditions, highest)
+            return posed_sheet(case, mesh, conditions, frequency)
         return AcousticProblem(
-            mesh, frequency=highest, fluid=case.fluid_at(highest), side=acoustics.side, conditions=conditions,
+            mesh, frequency=frequency, fluid=case.fluid_at(frequency), side=acoustics.side, conditions=conditions,
             mirrors=acoustics.plane, space=acoustics.space,
         )  # fmt: skip
+
+    with file.blamed("mesh", next(name for name in case.mesh.SELECTORS if getattr(case.mesh, name) is not None)):
+        if len(case.frequencies) == 1:
+            return posed(highest)
+        with warned_of_coarse_meshes(posed, np.array(case.frequencies)):
+            return posed(highest)
 
 
 def at_frequency(file: CaseFile[SoundCase], problem: Any, frequency: float) -> Any:
@@ -82,7 +91,13 @@ def _options(case: SoundCase, exact: bool) -> dict[str, Any]:
 
 
 def computed(file: CaseFile[SoundCase], problem: Any, stages: Stages) -> SoundResults:
-    """All requested results of a case."""
+    """All requested results of a case. Of too coarse a mesh the posed problem has warned, for all frequencies."""
+    with warnings.catch_warnings(action="ignore", category=CoarseMeshWarning):
+        return _computed(file, problem, stages)
+
+
+def _computed(file: CaseFile[SoundCase], problem: Any, stages: Stages) -> SoundResults:
+    """All requested results of a case, with such warnings."""
     case, acoustics = file.case, file.case.acoustics
     frequencies = np.sort(np.array(case.frequencies))
     steps, solved = list[Step](), frequencies
@@ -240,7 +255,8 @@ def _parts(solution: AcousticSolution) -> Iterator[Part]:
         impedance = None
         with suppress(ValueError):  # of parts that do not move
             impedance = solution.radiation_impedance(tag)
-        yield Part(names.get(tag, f"tag {tag}"), impedance, solution.absorbed_power(tag) or None)
+        name = names.get(tag, f"tag {tag}" if tag else "surface without a tag" if mesh.tags.any() else "surface")
+        yield Part(name, impedance, solution.absorbed_power(tag) or None)
 
 
 def slice_points(case: SoundCase, mesh: TriangleMesh) -> NDArray[np.float64]:

@@ -117,6 +117,7 @@ def third_octaves(
     bands: Sequence[float] | None = None,
     unit: str = "W",
     reference: float = PICOWATT,
+    quantity: str = "",
 ) -> ThirdOctaves:
     """Powers, or squares of pressures, at frequencies in bands of a third of an octave.
 
@@ -125,7 +126,8 @@ def third_octaves(
     "mean": of a tone of any frequency in the band, as of a velocity of 1 m/s: a band has their mean. "tones": those of
     all tones that sound together: a band has their sum. bands: nominal frequencies in Hz, [100, 125, 160]; by default
     all that lie between the frequencies, of tones those from the first to the last one. unit: of the powers in bands.
-    reference: of levels, in it: 4e-10 Pa^2 for squares of pressures in air.
+    reference: of levels, in it: 4e-10 Pa^2 for squares of pressures in air. quantity: what the powers are, with which
+    warnings begin.
 
     ValueError for bands that reach beyond the frequencies, or in which none lies, and for names that no band has;
     AccuracyWarning where a band changes by more than 1 dB without every second frequency.
@@ -148,7 +150,7 @@ def third_octaves(
             f"no frequency lies in the third octave {name:g} Hz: sweep in smaller steps, several in a band"
         )
     found = _integrals(f, values, limits)
-    _require_fine(f, values, limits, found)
+    _require_fine(f, values, limits, found, f"{quantity}: " if quantity else "")
     if kind == "mean":
         found = (found.T / np.ptp(limits, axis=1)).T
     return ThirdOctaves(numbers, found, unit, reference)
@@ -237,9 +239,13 @@ def _integrals(f: NDArray[np.float64], values: NDArray[np.float64], limits: NDAr
 
 
 def _require_fine(
-    f: NDArray[np.float64], values: NDArray[np.float64], limits: NDArray[np.float64], found: NDArray[np.float64]
+    f: NDArray[np.float64],
+    values: NDArray[np.float64],
+    limits: NDArray[np.float64],
+    found: NDArray[np.float64],
+    beginning: str,
 ) -> None:
-    """AccuracyWarning where bands change without every second frequency by more than COARSE."""
+    """AccuracyWarning, with this beginning, where bands change without every second frequency by more than COARSE."""
     kept = np.unique([*range(0, len(f), 2), len(f) - 1])
     other = _integrals(f[kept], values[kept], limits)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -247,7 +253,7 @@ def _require_fine(
     worst = np.nan_to_num(change.reshape(len(limits), -1)).max(axis=1)
     if (coarse := np.flatnonzero(worst > COARSE)).size:
         warn_of_accuracy(
-            f"{coarse.size} of {len(limits)} third octaves change by up to {worst.max():.1f} dB where every second "
-            f"frequency is left out, the first from {limits[coarse[0], 0]:.1f} to {limits[coarse[0], 1]:.1f} Hz: sweep "
-            "in smaller steps; with interpolate= they cost no solutions"
+            f"{beginning}{coarse.size} of {len(limits)} third octaves change by up to {worst.max():.1f} dB where every "
+            f"second frequency is left out, the first from {limits[coarse[0], 0]:.1f} to {limits[coarse[0], 1]:.1f} Hz: "
+            "sweep in smaller steps; with interpolate= they cost no solutions"
         )
