@@ -339,7 +339,7 @@ def operations() -> Iterator[Call]:
         "single_layer_potential": {"green": green, "density": density},
         "third_octaves": {
             "frequencies": [80.0, 100.0, 120.0], "powers": [1.0, 2.0, 1.0], "kind": "mean", "bands": [100.0],
-            "unit": "W", "reference": 1e-12,
+            "unit": "W", "reference": 1e-12, "quantity": "sound power",
         },
     }  # fmt: skip
     for name, arguments in given.items():

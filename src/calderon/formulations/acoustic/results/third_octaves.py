@@ -254,6 +254,7 @@ def _require_fine(
     if (coarse := np.flatnonzero(worst > COARSE)).size:
         warn_of_accuracy(
             f"{beginning}{coarse.size} of {len(limits)} third octaves change by up to {worst.max():.1f} dB where every "
-            f"second frequency is left out, the first from {limits[coarse[0], 0]:.1f} to {limits[coarse[0], 1]:.1f} Hz: "
-            "sweep in smaller steps; with interpolate= they cost no solutions"
+            "second frequency is left out, the first from "
+            f"{limits[coarse[0], 0]:.1f} to {limits[coarse[0], 1]:.1f} Hz: sweep in smaller steps; with interpolate= "
+            "they cost no solutions"
         )
