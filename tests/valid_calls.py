@@ -102,7 +102,7 @@ def constructors() -> Iterator[Call]:
         "LoadCase": {"loads": {1: cal.Pressure(1.0)}, "body": ()},
         "MaxwellProblem": {
             "mesh": mesh, "regions": {"air": cal.Material(), "body": cal.Material(2.0)},
-            "surfaces": {0: cal.Interface("air", "body")}, "wavenumber": 1.0,
+            "surfaces": {0: cal.Interface("air", "body")}, "ports": (), "loads": (), "wavenumber": 1.0,
         },
         "Metal": {"outside": "air", "inside": None},
         "Lumped": {"gap": gap, "resistance": 1.0, "inductance": 1e-9, "capacitance": 1e-12, "parallel": False},

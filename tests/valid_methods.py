@@ -333,6 +333,15 @@ def radar() -> Iterator[tuple[Any, Methods]]:
     composite = cal.MaxwellProblem(mesh, regions=media, surfaces=surfaces, wavenumber=1.0)
     yield composite, {"at": k, "sweep": {"frequencies": [5e7], "wave": wave, **options}}
     yield composite.solve(wave), {"region_names": {"points": POINTS}, "electric": near}
+    gap = cal.DeltaGap(between=(1, 2))
+    strip = cal.MaxwellProblem(
+        plate(), regions={"air": cal.Material()}, surfaces={1: cal.Sheet("air"), 2: cal.Sheet("air")}, ports=gap,
+        wavenumber=100.0,
+    )  # fmt: skip
+    yield strip, {
+        "sweep": {"frequencies": 4e9, "wave": 5e9, "points": 3, "reference": 50.0, "interpolate": 1e-3},
+        "admittance_matrix": options, "impedance_matrix": options, "scattering_matrix": {"reference": 50.0, **options},
+    }  # fmt: skip
     antenna = cal.PECAntenna(plate(), 100.0, cal.DeltaGap(between=(1, 2)))
     yield antenna, {
         "at": k, "solve": {"voltages": 1.0, **options}, "solve_all": {"data": [1.0]}, "admittance_matrix": options,

@@ -24,6 +24,7 @@ from .acoustic.sheets.acoustic_sheet import AcousticSheet as AcousticSheet
 from .acoustic.sheets.sheet_solution import SheetSolution as SheetSolution
 from .acoustic.sound_hard import SoundHardScattering as SoundHardScattering
 from .acoustic.sound_soft import SoundSoftScattering as SoundSoftScattering
+from .composite.fed_solution import CompositeAntennaSolution as CompositeAntennaSolution
 from .composite.problem import MaxwellProblem as MaxwellProblem
 from .composite.solution import CompositeSolution as CompositeSolution
 from .composite.surfaces import Interface as Interface, Metal as Metal, Sheet as Sheet

@@ -1,8 +1,9 @@
 """Bodies of several materials and metal that touch each other, in the frequency domain."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Real
 from typing import Any, Unpack
 
 import numpy as np
@@ -20,6 +21,8 @@ from calderon.formulations.checks import (
     wavenumber_and_frequency,
 )
 from calderon.formulations.composite.equation import combined_equation, gram_of
+from calderon.formulations.composite.fed_solution import CompositeAntennaSolution
+from calderon.formulations.composite.feeding import Feeding, checked_slots
 from calderon.formulations.composite.junctions import Junctions, RegionTraces
 from calderon.formulations.composite.skeleton import Skeleton, located
 from calderon.formulations.composite.solution import CompositeSolution
@@ -30,14 +33,20 @@ from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
+from calderon.formulations.ports.board_slots import Lumped
+from calderon.formulations.ports.feeds import reference_resistance
+from calderon.formulations.ports.gaps import DeltaGap
+from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep, scattering
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.solution_info import SolutionInfo
-from calderon.formulations.sweep import Sweep, sweep_of
+from calderon.formulations.sweep import Sweep, sweep_of, warned_of_coarse_meshes
 from calderon.mesh import Material, TriangleMesh
+from calderon.operators import blocks
 from calderon.operators.sparse_factors import Unknowns
 from calderon.solvers import sparse_inverse
+from calderon.solvers.iteration import tolerance
 from calderon.spaces import Loads, VectorFunction
-from calderon.validation import describe, positive_length
+from calderon.validation import describe, finite_numbers, positive_length, whole_number
 from calderon.waves import ElectromagneticWave
 
 LEAST_SIZE = 1e-3
@@ -45,7 +54,7 @@ LEAST_SIZE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class MaxwellProblem(RadarProblem[CompositeSolution]):
+class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution]):
     """Bodies of several materials, perfect conductors and thin sheets that may touch each other, exp(-i omega t).
 
     mesh: all surfaces, in metres; where they meet they have common vertices, and any number of triangles at an edge.
@@ -66,6 +75,10 @@ class MaxwellProblem(RadarProblem[CompositeSolution]):
     is the LU factors of entries between functions that share a triangle, "mass" those of their products, "hlu" of
     "hmatrix" its own factors. Solid metal with a hollow has resonances that do not radiate, as by "efie".
 
+    ports: a `DeltaGap` or several, slots in metal with one medium on both of its faces; loads: `Lumped` elements in
+    such slots, in series with a port in the same one. With ports `solve(voltages)` is that of an antenna, 1 V unless
+    given, in SI units and by default with solver="lu"; waves see them short-circuited.
+
     Raises ValueError, with the edges, where a region is not closed or two surfaces contradict each other, for regions
     and tags that are not known, and for bodies below k times diameter = 1e-3; TypeError for other arguments.
     """
@@ -73,6 +86,8 @@ class MaxwellProblem(RadarProblem[CompositeSolution]):
     mesh: TriangleMesh
     regions: Mapping[str, Material] = field(kw_only=True)
     surfaces: Mapping[Any, SurfaceKind] = field(kw_only=True)
+    ports: DeltaGap | Sequence[DeltaGap] = field(default=(), kw_only=True)
+    loads: Lumped | Sequence[Lumped] = field(default=(), kw_only=True)
     wavenumber: float = field(default=None, kw_only=True)  # type: ignore[assignment]
     frequency: float | None = field(default=None, kw_only=True)
     impedance: float | None = field(default=None, kw_only=True)
@@ -87,6 +102,9 @@ class MaxwellProblem(RadarProblem[CompositeSolution]):
             for key, value in given.items():
                 if name == "regions" and not (isinstance(key, str) and isinstance(value, kind)):
                     raise TypeError(f"regions[{key!r}] is a Material with a name, got {describe(value)}")
+        ports, loads = checked_slots(self.ports, self.loads)
+        object.__setattr__(self, "ports", ports)
+        object.__setattr__(self, "loads", loads)
         self._settle_wavenumber()
         size = self.wavenumber * self.mesh.diameter
         if size < LEAST_SIZE:
@@ -98,6 +116,9 @@ class MaxwellProblem(RadarProblem[CompositeSolution]):
         self.skeleton.require_nesting()
         for walls, medium in zip(self.skeleton.walls, self.media, strict=True):
             warn_coarse(walls.mesh, medium.wavenumber)
+        shared = np.count_nonzero(np.count_nonzero(self._port_weights, axis=1) > 1)
+        if shared:
+            raise ValueError(f"ports share {shared} unknowns: each edge belongs to one port at most")
 
     def _settle_wavenumber(self) -> None:
         """Store the wavenumber of the region around, the frequency, and with a frequency alone the impedance."""
@@ -114,10 +135,10 @@ class MaxwellProblem(RadarProblem[CompositeSolution]):
         eta = VACUUM_IMPEDANCE * around.permeability / index
         if self.impedance is not None:
             positive_length(self.impedance, "the impedance of the medium, in ohm,")
-        if self.frequency is not None and self.wavenumber is None:
+        if (self.frequency is not None and self.wavenumber is None) or self.ports or self.loads:
             if self.impedance is not None and not np.isclose(self.impedance, eta, rtol=SAME_IMPEDANCE, atol=0):
                 raise ValueError(f"impedance={self.impedance:g} ohm, and the region around has {eta:.6g} ohm: leave it "
-                                 "out, or give wavenumber= instead of the frequency")  # fmt: skip
+                                 "out, or give wavenumber= without ports")  # fmt: skip
             object.__setattr__(self, "impedance", eta)
         given = self.wavenumber, self.frequency, SPEED_OF_LIGHT / index, "speed of light"
         k, frequency = wavenumber_and_frequency(*given)
@@ -171,15 +192,80 @@ class MaxwellProblem(RadarProblem[CompositeSolution]):
         return replace(self, wavenumber=wavenumber, frequency=None)
 
     @named_options
-    def sweep(self, frequencies: Iterable[float], wave: ElectromagneticWave, **options: Unpack[SolveChoices]) -> Sweep:
-        """The problem at frequencies in Hz, in SI units: a sequence of solutions with data by frequency. wave: it gets
-        the wavenumbers. Options as in `solve`."""
-        assert self.frequency is not None
-        around = self.regions[self._around]
-        if callable(around.permittivity):
+    def sweep(  # type: ignore[override]
+        self,
+        frequencies: Iterable[float] | float,
+        wave: ElectromagneticWave | float,
+        points: int = 201,
+        *,
+        reference: float = 50.0,
+        interpolate: float = 1e-3,
+        **options: Unpack[SolveChoices],
+    ) -> Sweep | PortSweep:
+        """The problem over frequencies in Hz, in SI units; the region around needs a constant permittivity.
+
+        sweep(frequencies, wave): a sequence of solutions with data by frequency; the wave gets the wavenumbers.
+        sweep(start, stop, points=201): S of the ports at so many frequencies, for lines of `reference` ohm, from as few
+        solved ones as rational functions need that differ by less than `interpolate` from those of one frequency less.
+        Options as in `solve`. ValueError for frequencies that are not positive or go down, and without ports.
+        """
+        if callable(self.regions[self._around].permittivity):
             raise ValueError(f"sweeps need a constant permittivity of the region {self._around!r} around all others")
+        assert self.frequency is not None
         speed = 2 * np.pi * self.frequency / self.wavenumber
-        return sweep_of(replace(self, frequency=None, impedance=self._ohms_around), frequencies, wave, speed, **options)
+        if not isinstance(wave, Real):
+            problem = replace(self, frequency=None, impedance=self._ohms_around)
+            return sweep_of(problem, frequencies, wave, speed, **options)  # type: ignore[arg-type]
+        low, high = (positive_length(each, "frequency in Hz") for each in (frequencies, wave))  # type: ignore[arg-type]
+        if high < low or not self.ports:
+            count = len(self.ports)  # type: ignore[arg-type]
+            raise ValueError(f"a sweep of ports goes from a lower to a higher frequency, got {low:g} to {high:g} Hz "
+                             f"and {count} ports")  # fmt: skip
+        hertz, r = np.linspace(low, high, whole_number(points, "points")), reference_resistance(reference)
+
+        def problem_at(frequency: float) -> "MaxwellProblem":
+            return self.at(2 * np.pi * frequency / speed)
+
+        with warned_of_coarse_meshes(problem_at, hertz):
+            at = lambda f: problem_at(f).scattering_matrix(r, **options)  # noqa: E731
+            return adaptive_sweep(at, hertz, r, tolerance(interpolate, "interpolate", example="1e-3"))
+
+    @named_options
+    def admittance_matrix(self, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
+        """Y (p, p) in S: I = Y U for the voltages U at the ports; options as in `solve`. Symmetric."""
+        if not self.ports:
+            raise ValueError("this problem has no ports: give ports=[DeltaGap(...)]")
+        solutions: Any = self.solve_all(list(np.eye(len(self.ports))), **options)  # type: ignore[arg-type]
+        return np.stack([each.feed_currents for each in solutions], axis=1)
+
+    @named_options
+    def impedance_matrix(self, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
+        """Z = Y^-1 (p, p) in ohm: U = Z I; options as in `solve`."""
+        return np.asarray(np.linalg.inv(self.admittance_matrix(**options)), np.complex128)
+
+    @named_options
+    def scattering_matrix(self, reference: float = 50.0, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
+        """S = (1 - R Y)(1 + R Y)^-1 (p, p) for lines of the impedance R = `reference` in ohm at all ports, for
+        exp(-i omega t). Options as in `solve`."""
+        return scattering(self.admittance_matrix(**options), reference_resistance(reference))
+
+    @property
+    def usual_solver(self) -> str:  # type: ignore[override]
+        """The solver of stored matrices: factors serve all ports."""
+        return "lu" if self.ports else "gmres"
+
+    @cached_property
+    def _feeding(self) -> Feeding:
+        return Feeding(self.junctions, self.media)
+
+    @cached_property
+    def _port_weights(self) -> NDArray[np.float64]:
+        """(unknowns, ports) signed lengths of the edges of each port."""
+        return self._slots[0]
+
+    @cached_property
+    def _slots(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return self._feeding.slots(tuple(self.ports))  # type: ignore[arg-type]
 
     @property
     def function_space(self) -> Any:
@@ -202,6 +288,10 @@ class MaxwellProblem(RadarProblem[CompositeSolution]):
 
     def _build_system(self) -> LinearSystem:
         operator = combined_equation(self.traces, self.media, self._sheet_losses)
+        if self.loads:
+            assert self.frequency is not None
+            matrix = self._feeding.load_matrix(self.loads, self.frequency, self._ohms_around)  # type: ignore[arg-type]
+            operator = operator - blocks([[matrix]])
         text = "PMCHWT and electric field equations of all regions for J, M"
         return LinearSystem(text, operator, (self.function_space,))
 
@@ -210,6 +300,10 @@ class MaxwellProblem(RadarProblem[CompositeSolution]):
         return self.traces[self.skeleton.unbounded].space.loads()
 
     def _checked(self, data: Any) -> Any:
+        if self.ports and not isinstance(data, ElectromagneticWave):
+            count = len(self.ports)  # type: ignore[arg-type]
+            needed = f"this problem has {count} port(s): give one voltage for each, finite numbers in V, or a wave"
+            return finite_numbers(np.ones(count) if data is None else data, count, "voltages", needed)
         wave = electromagnetic_wave(data, self.wavenumber, type(self).__name__, self.impedance)
         sources_on_side(wave, self.mesh, "both")
         for _, term in getattr(wave, "terms", ((1.0, wave),)):
@@ -228,6 +322,8 @@ class MaxwellProblem(RadarProblem[CompositeSolution]):
         return np.asarray(own.magnetic.T @ magnetic - own.electric.T @ electric)
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
+        if isinstance(data, np.ndarray):
+            return -(self._port_weights @ (self._slots[1] * data))
         loads, eta = self._loads, complex(data.impedance)
         return self._combined(loads @ data.electric(loads.points), loads @ (eta * data.magnetic(loads.points)))
 
@@ -259,8 +355,10 @@ class MaxwellProblem(RadarProblem[CompositeSolution]):
     def _mass_inverse(self) -> Preconditioner:
         return Preconditioner("mass", self.unknowns, lambda: sparse_inverse(gram_of(self.traces)))
 
-    def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> CompositeSolution:
-        eta, unit = complex(data.impedance), magnetic_unit(data.impedance)
+    def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> Any:
+        is_fed = isinstance(data, np.ndarray)
+        impedance = self._ohms_around if is_fed else data.impedance
+        eta, unit = complex(impedance), magnetic_unit(impedance)
         electric, magnetic = [], []
         for own in self.traces:
             electric.append(
@@ -269,14 +367,32 @@ class MaxwellProblem(RadarProblem[CompositeSolution]):
             magnetic.append(VectorFunction(own.space, own.magnetic @ coefficients, "magnetic surface current", "V/m"))
         outer = self.skeleton.unbounded
         sources = (magnetic[outer],) if self.traces[outer].has_magnetic else ()
-        radiating = RadiatingCurrents(self.wavenumber, data.impedance, (electric[outer],), sources)
+        radiating = RadiatingCurrents(self.wavenumber, impedance, (electric[outer],), sources)
         leaving = tuple(each.leaving for each in self.skeleton.walls)
-        solution = CompositeSolution(
-            data, info, radiating, tuple(electric), tuple(magnetic), self.media, tuple(self.regions), leaving, outer
-        )
+        given: Any = {
+            "electric_currents": tuple(electric), "magnetic_currents": tuple(magnetic), "regions": self.media,
+            "names": tuple(self.regions), "leaving": leaving, "unbounded": outer,
+        }  # fmt: skip
+        if is_fed:
+            return self._fed_solution(data, coefficients / eta, info, radiating, given)
+        solution = CompositeSolution(data, info, radiating, **given)
         warn_of_remainder(solution, self._probes, "refine the mesh; near a resonance of a body errors are many times "
                           "those of other frequencies")  # fmt: skip
         return solution
+
+    def _fed_solution(
+        self, voltages: NDArray[Any], x: NDArray[Any], info: SolutionInfo, radiating: RadiatingCurrents, given: Any
+    ) -> CompositeAntennaSolution:
+        assert self.frequency is not None
+        ports: Any = self.ports
+        names = tuple(each.name or f"port {number}" for number, each in enumerate(ports, start=1))
+        loads: Any = self.loads
+        through = self._feeding.slots([each.gap for each in loads])[0].T @ x
+        resistances = np.array([each.impedance(self.frequency).real for each in loads], float)
+        return CompositeAntennaSolution(
+            voltages, self._port_weights.T @ x, names, info, radiating, **given,
+            load_currents=through.astype(complex), load_resistances=resistances,
+        )  # fmt: skip
 
     @cached_property
     def _probes(self) -> NDArray[np.float64]:

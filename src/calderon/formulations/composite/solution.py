@@ -2,22 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from calderon.formulations.composite.skeleton import NONE, RegionWalls, located
+from calderon.formulations.composite.region_fields import RegionFields
 from calderon.formulations.electromagnetic.dielectric_regions import Region
-from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
 from calderon.spaces import VectorFunction
-from calderon.validation import one_or_more_points
 
 
 @dataclass(frozen=True, eq=False)
-class CompositeSolution(ElectromagneticSolution):
+class CompositeSolution(RegionFields, ElectromagneticSolution):
     """The field of an incident wave and bodies of several materials and metal.
 
     names: of the regions. electric_currents J = n x H in A/m, or "E0/eta", magnetic_currents M = -n x E in V/m: of each
@@ -36,53 +33,10 @@ class CompositeSolution(ElectromagneticSolution):
     leaving: tuple[NDArray[np.int64], ...]
     unbounded: int
 
-    @cached_property
-    def _walls(self) -> tuple[RegionWalls, ...]:
-        pairs = zip(self.electric_currents, self.leaving, strict=True)
-        return tuple(RegionWalls(j.space.mesh, own, n == self.unbounded) for n, (j, own) in enumerate(pairs))
-
-    def region_names(self, points: ArrayLike) -> list[str | None]:
-        """The name of the region of each point (n, 3), None in metal."""
-        found = located(self._walls, one_or_more_points(points))
-        return [None if number == NONE else self.names[number] for number in found]
-
-    def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
-        return np.asarray(located(self._walls, points) != NONE)
-
-    def _total(self, name: str, points: ArrayLike, backend: str, precision: str) -> NDArray[np.complex128]:
-        """The field "electric" or "magnetic" in the region of each point, 0 in metal."""
-        x = one_or_more_points(points)
-        numbers = located(self._walls, x)
-        total = np.zeros((len(x), 3), np.complex128)
-        for number in np.unique(numbers[numbers != NONE]):
-            here = numbers == number
-            if number == self.unbounded:
-                total[here] = super()._total(name, x[here], backend, precision)
-                continue
-            values = getattr(self._currents_of(number), name)(x[here], backend, precision)
-            total[here] = values.conj() if self.regions[number].conjugated else values
-        return total
-
-    def _currents_of(self, number: int) -> RadiatingCurrents:
-        """The currents that radiate the field in a region, conjugated where its operators are."""
-        region, j, m = self.regions[number], self.electric_currents[number], self.magnetic_currents[number]
-        impedance = complex(self.incident.impedance) * region.impedance
-        if region.conjugated:
-            j, m = (VectorFunction(each.space, each.coefficients.conj()) for each in (j, m))
-            impedance = impedance.conjugate()
-        return RadiatingCurrents(region.wavenumber, impedance, (j,), (m,) if m.coefficients.any() else ())
-
     @property
     def is_lossless(self) -> bool:  # type: ignore[override]
         """Whether every medium is."""
         return not any(np.imag(each.permittivity) or np.imag(each.permeability) for each in self.regions)
-
-    def absorbed_power(self) -> dict[str, float]:
-        """Time-averaged power absorbed in each bounded region, by its name, in `power_unit`: what the currents give to
-        the medium, 1/2 Re int (conj(J) . E + conj(M) . H) with the fields that they have in it. It takes as long as an
-        assembly of T and K."""
-        bounded = [number for number in range(len(self.names)) if number != self.unbounded]
-        return {self.names[number]: self._currents_of(number).delivered_power() for number in bounded}
 
     def absorption_cross_section(self) -> float:
         """Power absorbed in all regions over the incident intensity |E_inc|^2 / (2 eta), in m^2."""
@@ -92,15 +46,7 @@ class CompositeSolution(ElectromagneticSolution):
 
     def _require_consistent(self) -> None:
         super()._require_consistent()
-        count = len(self.names)
-        given = self.electric_currents, self.magnetic_currents, self.regions, self.leaving
-        if not all(len(each) == count for each in given) or not 0 <= self.unbounded < count:
-            raise ValueError(f"currents or media of another number of regions than {count}")
-        for j, m, own in zip(self.electric_currents, self.magnetic_currents, self.leaving, strict=True):
-            if j.space.mesh is not m.space.mesh or own.shape != (j.space.mesh.number_of_triangles,):
-                raise ValueError("currents of a region on two meshes, or walls of another one")
-            if not np.isin(own, (-1, 0, 1)).all():
-                raise ValueError("walls whose normals neither leave nor enter a region")
+        self._require_regions()
 
     def __str__(self) -> str:
         return f"field of {self.incident} in {', '.join(self.names)}\n{self.info}"

@@ -138,6 +138,13 @@ class DeltaGap:
         return edges
 
 
+def gap_edges(gap: DeltaGap, mesh: TriangleMesh) -> NDArray[np.int64]:
+    """(n,) the edges of a mesh that a gap lies on; ValueError where there are none."""
+    if gap.between is not None:
+        return gap._between(mesh)[0]
+    return gap._numbered(mesh) if gap.edges is not None else gap._on_line(mesh)
+
+
 def check_line(given: ArrayLike, dimensions: int, needed: str) -> None:
     """ValueError for anything but two different points (2, dimensions), as the words `needed` say."""
     if np.array_equal(*real_numbers(given, (2, dimensions), "line", needed)):

@@ -10,6 +10,7 @@ from calderon.formulations.acoustic.results.elastic_scattering_solution import E
 from calderon.formulations.acoustic.results.volume_solution import VolumeScatteringSolution
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
 from calderon.formulations.acoustic.sheets.sheet_solution import SheetSolution
+from calderon.formulations.composite.fed_solution import CompositeAntennaSolution
 from calderon.formulations.composite.solution import CompositeSolution
 from calderon.formulations.elastic.bonded import BondedSolids
 from calderon.formulations.elastic.results.solution import BondedSolution, ElasticInfo, ElasticSolution
@@ -54,9 +55,10 @@ def _elastic_solution(values: dict[str, Any]) -> ElasticSolution:
 
 
 RESTORED = (
-    AcousticSolution, AntennaSolution, CellSolution, CompositeSolution, DielectricSolution, ElasticScatteringSolution,
-    InhomogeneousDielectricSolution, PECSolution, PlanarEcho, PlanarSolution, PotentialSolution, ScatteringSolution,
-    SheetSolution, StaticSolution, VolumePotentialSolution, VolumeScatteringSolution,
+    AcousticSolution, AntennaSolution, CellSolution, CompositeAntennaSolution, CompositeSolution,
+    DielectricSolution, ElasticScatteringSolution, InhomogeneousDielectricSolution, PECSolution, PlanarEcho,
+    PlanarSolution, PotentialSolution, ScatteringSolution, SheetSolution, StaticSolution, VolumePotentialSolution,
+    VolumeScatteringSolution,
 )  # fmt: skip
 SOLUTIONS: dict[str, Restorer] = {each.__name__: Restorer(each.saved_classes, each._restored) for each in RESTORED} | {
     ElasticSolution.__name__: Restorer(ElasticSolution.saved_classes, _elastic_solution),

@@ -1,0 +1,92 @@
+"""Ports and loads of composite bodies: slots in metal in which a voltage, or an impedance, drives the current across.
+
+A slot with the signed edge lengths w (unknowns,) has the current I = w' x / eta, and its voltage U the integrals
+-s U w with the functions; an impedance Z, whose voltage is -Z I, adds -(s Z / eta) w w' to the matrix. s = 1 where one
+region has both faces, or the only one; s = 1/2 where they belong to two, each of which sees half of the trace. A slot
+is exact where the media at both faces of the metal are one. Between unlike ones it would also carry M = -n x E,
+opposite on both faces, of which leaving it out is no approximation: its power is a quarter of all or more.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from calderon.formulations.composite.junctions import Junctions
+from calderon.formulations.composite.skeleton import NONE
+from calderon.formulations.electromagnetic.dielectric_regions import Region
+from calderon.formulations.ports.board_slots import Lumped
+from calderon.formulations.ports.gaps import DeltaGap, gap_edges
+from calderon.validation import describe
+
+
+@dataclass(frozen=True, eq=False)
+class Feeding:
+    """Slots of a body. media: of its regions. Raises ValueError for slots in no metal, between unlike media, of which
+    no current crosses, and for ports that share edges."""
+
+    junctions: Junctions
+    media: tuple[Region, ...]
+
+    def slots(self, gaps: Sequence[DeltaGap]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(unknowns, gaps) signed lengths w of the edges of slots, and (gaps,) the s of each."""
+        found, shares = np.zeros((self.junctions.dimension, len(gaps))), np.ones(len(gaps))
+        for number, gap in enumerate(gaps):
+            found[:, number], shares[number] = self._slot(gap)
+        return found, shares
+
+    def load_matrix(self, loads: Sequence[Lumped], frequency: float, eta: float) -> sp.csr_array:
+        """(unknowns, unknowns) sum of (s Z / eta) w w' of loads."""
+        lengths, shares = self.slots([load.gap for load in loads if isinstance(load.gap, DeltaGap)])
+        w, impedances = sp.csc_array(lengths), np.array([load.impedance(frequency) for load in loads])
+        z = sp.diags_array(shares * impedances / eta)
+        return sp.csr_array(w @ z @ w.T)
+
+    def _slot(self, gap: DeltaGap) -> tuple[NDArray[np.float64], float]:
+        skeleton = self.junctions.skeleton
+        mesh, sectors = skeleton.mesh, skeleton.sectors
+        edges = gap_edges(gap, mesh)
+        at = np.isin(sectors.edges, edges)
+        if not skeleton.is_metal[sectors.places[at] // 3].all():
+            raise ValueError(
+                f"{gap} lies at edges at which an interface of two materials ends or continues: a gap is a slot in "
+                "metal, with metal on both sides of its edges and no other surface"
+            )
+        around = np.unique(self.junctions.regions[at])
+        regions = [int(each) for each in around if each != NONE]
+        media = {(self.media[each].permittivity, self.media[each].permeability) for each in regions}
+        if len(media) > 1:
+            names = ", ".join(skeleton.called(each) for each in regions)
+            raise ValueError(
+                f"{gap} lies between unlike media, the regions {names}: a slot there has a magnetic current too, and "
+                "without it impedances are wrong by factors; feed a strip or probe that lies in one region"
+            )
+        edges_of = [np.count_nonzero(np.isin(edges, sectors.edges[self.junctions.regions == each])) for each in around]
+        if len(regions) > 1 and (len(around) > len(regions) or min(edges_of) < len(edges)):
+            raise ValueError(f"{gap} has other regions at some of its edges than at others: make a gap of each part")
+        total = np.zeros(self.junctions.dimension)
+        for each in regions:
+            traces = self.junctions.traces[each]
+            own = np.unique(mesh.triangle_edges[skeleton.triangles_of(each)])
+            local = gap if gap.edges is None else replace(gap, edges=np.searchsorted(own, edges))
+            total += traces.electric.T @ local.weights(traces.space)
+        if not total.any():
+            raise ValueError(f"no current crosses {gap}: it lies where metal ends")
+        return total, 1.0 / min(len(regions), 2)
+
+
+def checked_slots(ports: object, loads: object) -> tuple[tuple[DeltaGap, ...], tuple[Lumped, ...]]:
+    """Ports and loads as tuples; TypeError for other kinds."""
+    given = []
+    for name, value, kind in (("ports", ports, DeltaGap), ("loads", loads, Lumped)):
+        listed = tuple(value) if isinstance(value, list | tuple) else (value,)
+        for each in listed:
+            slot = each.gap if isinstance(each, Lumped) else each
+            if not isinstance(each, kind) or not isinstance(slot, DeltaGap):
+                raise TypeError(
+                    f"{name} is a list of {kind.__name__} in slots that are a DeltaGap, got {describe(each)}"
+                )
+        given.append(listed)
+    return given[0], given[1]

@@ -1,0 +1,78 @@
+"""Fields in the regions of composite bodies, from the currents of each."""
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.formulations.composite.skeleton import NONE, RegionWalls, located
+from calderon.formulations.electromagnetic.dielectric_regions import Region
+from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents
+from calderon.spaces import VectorFunction
+from calderon.validation import one_or_more_points
+
+
+class RegionFields(RadiatedField):
+    """A solution with currents in several regions; see `CompositeSolution` for its fields."""
+
+    electric_currents: tuple[VectorFunction, ...]
+    magnetic_currents: tuple[VectorFunction, ...]
+    regions: tuple[Region, ...]
+    names: tuple[str, ...]
+    leaving: tuple[NDArray[np.int64], ...]
+    unbounded: int
+
+    @cached_property
+    def _walls(self) -> tuple[RegionWalls, ...]:
+        pairs = zip(self.electric_currents, self.leaving, strict=True)
+        return tuple(RegionWalls(j.space.mesh, own, n == self.unbounded) for n, (j, own) in enumerate(pairs))
+
+    def region_names(self, points: ArrayLike) -> list[str | None]:
+        """The name of the region of each point (n, 3), None in metal."""
+        found = located(self._walls, one_or_more_points(points))
+        return [None if number == NONE else self.names[number] for number in found]
+
+    def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
+        return np.asarray(located(self._walls, points) != NONE)
+
+    def _total(self, name: str, points: ArrayLike, backend: str, precision: str) -> NDArray[np.complex128]:
+        """The field "electric" or "magnetic" in the region of each point, 0 in metal."""
+        x = one_or_more_points(points)
+        numbers = located(self._walls, x)
+        total = np.zeros((len(x), 3), np.complex128)
+        for number in np.unique(numbers[numbers != NONE]):
+            here = numbers == number
+            if number == self.unbounded:
+                total[here] = super()._total(name, x[here], backend, precision)
+                continue
+            values = getattr(self._currents_of(number), name)(x[here], backend, precision)
+            total[here] = values.conj() if self.regions[number].conjugated else values
+        return total
+
+    def _currents_of(self, number: int) -> RadiatingCurrents:
+        """The currents that radiate the field in a region, conjugated where its operators are."""
+        region, j, m = self.regions[number], self.electric_currents[number], self.magnetic_currents[number]
+        impedance = complex(self.currents.impedance) * region.impedance
+        if region.conjugated:
+            j, m = (VectorFunction(each.space, each.coefficients.conj()) for each in (j, m))
+            impedance = impedance.conjugate()
+        return RadiatingCurrents(region.wavenumber, impedance, (j,), (m,) if m.coefficients.any() else ())
+
+    def absorbed_power(self) -> dict[str, float]:
+        """Time-averaged power absorbed in each bounded region, by its name, in `power_unit`: what the currents give to
+        the medium, 1/2 Re int (conj(J) . E + conj(M) . H) with the fields that they have in it. It takes as long as an
+        assembly of T and K."""
+        bounded = [number for number in range(len(self.names)) if number != self.unbounded]
+        return {self.names[number]: self._currents_of(number).delivered_power() for number in bounded}
+
+    def _require_regions(self) -> None:
+        """ValueError for currents and regions that do not fit together."""
+        count = len(self.names)
+        given = self.electric_currents, self.magnetic_currents, self.regions, self.leaving
+        if not all(len(each) == count for each in given) or not 0 <= self.unbounded < count:
+            raise ValueError(f"currents or media of another number of regions than {count}")
+        for j, m, own in zip(self.electric_currents, self.magnetic_currents, self.leaving, strict=True):
+            if j.space.mesh is not m.space.mesh or own.shape != (j.space.mesh.number_of_triangles,):
+                raise ValueError("currents of a region on two meshes, or walls of another one")
+            if not np.isin(own, (-1, 0, 1)).all():
+                raise ValueError("walls whose normals neither leave nor enter a region")

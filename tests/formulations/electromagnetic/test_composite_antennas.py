@@ -1,0 +1,107 @@
+"""Ports and loads of bodies of several materials: strips on and in boards, sheets, several ports, sweeps."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+
+K = 2 * np.pi
+AIR = cal.Material()
+
+
+def strip_on_board(epsilon, h=0.05, **given):
+    board = cal.mesh.cuboid((0.6, 0.3, 0.1), h)
+    x, y, _ = board.centroids.T
+    strip = (board.normals[:, 2] > 0.5) & (abs(x) < 0.25) & (abs(y) < 0.05)
+    mesh = cal.TriangleMesh(board.vertices, board.triangles, strip.astype(int), {"board": 0, "strip": 1})
+    surfaces = {"board": cal.Interface("air", "board"), "strip": cal.Metal("air", "board")}
+    return cal.MaxwellProblem(
+        mesh, regions={"air": AIR, "board": cal.Material(epsilon)}, surfaces=surfaces, wavenumber=K, **given
+    )
+
+
+def slot(z=0.0, x=0.0):
+    return cal.DeltaGap(line=[[x, -0.05, z], [x, 0.05, z]])
+
+
+def sheet(**given):
+    mesh = cal.mesh.plate([0.5, 0.1], 0.05)
+    return cal.MaxwellProblem(mesh, regions={"air": AIR}, surfaces={0: cal.Sheet("air")}, **({"wavenumber": K} | given))
+
+
+@pytest.fixture(scope="module")
+def alone():
+    return cal.PECAntenna(cal.mesh.plate([0.5, 0.1], 0.05), K, [slot(), slot(x=0.1)])
+
+
+def test_a_strip_on_a_board_of_air_is_the_strip_alone(alone):
+    gaps = [slot(0.05), slot(0.05, 0.1)]
+    found = strip_on_board(1.0, ports=gaps).impedance_matrix()
+    np.testing.assert_allclose(found, alone.impedance_matrix(), rtol=1e-8)
+    np.testing.assert_allclose(sheet(ports=[slot(), slot(x=0.1)]).impedance_matrix(), found, rtol=1e-8)
+    with pytest.raises(ValueError, match="unlike media, the regions 'air', 'board'"):
+        strip_on_board(4.0, ports=gaps)
+    with pytest.raises(ValueError, match="an interface of two materials ends or continues"):
+        strip_on_board(1.0, ports=cal.DeltaGap(line=[[0.25, -0.05, 0.05], [0.25, 0.05, 0.05]]))
+
+
+def test_a_strip_in_a_board_radiates_what_it_accepts(tmp_path):
+    """The impedance is that of another program of the same equations; all power that goes in comes out."""
+    board, strip = cal.mesh.cuboid((0.6, 0.3, 0.1), 0.05), cal.mesh.plate([0.5, 0.1], 0.05).translated([0, 0, 0.03])
+    tags = np.repeat([0, 1], [board.number_of_triangles, strip.number_of_triangles])
+    both = cal.mesh.merge([board, strip])
+    mesh = cal.TriangleMesh(both.vertices, both.triangles, tags, {"board": 0, "strip": 1})
+    surfaces = {"board": cal.Interface("air", "board"), "strip": cal.Sheet("board")}
+    media = {"air": AIR, "board": cal.Material(4.0)}
+    problem = cal.MaxwellProblem(mesh, regions=media, surfaces=surfaces, ports=slot(0.03), frequency=299792458.0)
+    solution = problem.solve()
+    assert solution.input_impedance == pytest.approx(26.4 + 63.3j, rel=0.02)
+    assert solution.radiated_power() == pytest.approx(solution.input_power, rel=1e-3)
+    assert solution.region_names([[0, 0, 0], [0, 0, 0.2]]) == ["board", "air"]
+    solution.save(tmp_path / "board.h5")
+    again, x = cal.load(tmp_path / "board.h5"), [[0.0, 0.1, 0.01]]
+    assert np.array_equal(again.electric(x), solution.electric(x)) and again.feeds == ("port 1",)
+    wave = cal.PlaneWave([0, 0, -1], polarization=[1, 0, 0])
+    assert problem.solve(wave).rcs(0.0, 0.0) > 0
+    lossy = {"air": AIR, "board": cal.Material(4.0, loss_tangent=0.1)}
+    warm = cal.MaxwellProblem(mesh, regions=lossy, surfaces=surfaces, ports=slot(0.03), frequency=299792458.0).solve()
+    assert 0.3 < warm.efficiency() < 0.99
+    lost = warm.absorbed_power()["board"]
+    assert lost + warm.radiated_power() == pytest.approx(warm.input_power, rel=3e-3)
+
+
+def test_loads_are_in_series_and_absorb():
+    port, other, f = slot(), slot(x=0.1), 299792458.0
+    load = cal.Lumped(port, resistance=30.0, inductance=1e-8)
+    bare = sheet(ports=port).solve().input_impedance
+    loaded = sheet(ports=port, loads=load).solve()
+    assert loaded.input_impedance == pytest.approx(bare + load.impedance(f), rel=1e-10)
+    assert loaded.radiated_power() + loaded.load_powers().sum() == pytest.approx(loaded.input_power, rel=1e-3)
+    # a load in another slot, in the matrix and by the matrix of two ports
+    z = sheet(ports=[port, other]).impedance_matrix()
+    meshed = sheet(ports=port, loads=cal.Lumped(other, capacitance=1e-11)).solve().input_impedance
+    by_ports = z[0, 0] - z[0, 1] * z[1, 0] / (z[1, 1] + cal.Lumped(other, capacitance=1e-11).impedance(f))
+    assert meshed == pytest.approx(by_ports, rel=1e-8)
+
+
+def test_ports_are_swept_over_a_band(tmp_path):
+    sweep = sheet(ports=slot()).sweep(2e8, 4e8, points=201, interpolate=1e-4)
+    assert sweep.solves <= 18
+    f = 3.3e8
+    exact = sheet(ports=slot(), wavenumber=None, frequency=f).scattering_matrix()
+    assert abs(sweep.s[np.argmin(abs(sweep.frequencies - f))] - exact).max() < 1e-4
+    assert np.all(abs(sweep.s) < 1) and sweep.z[0, 0, 0].imag > 0 > sweep.z.imag.min()  # capacitive, then inductive
+    sweep.write_touchstone(tmp_path / "strip.s1p")
+    with pytest.raises(ValueError, match="0 ports"):
+        sheet().sweep(2e8, 4e8)
+
+
+def test_what_is_no_port_is_refused():
+    with pytest.raises(TypeError, match="ports is a list of DeltaGap"):
+        sheet(ports=["feed"])
+    with pytest.raises(ValueError, match="share"):
+        sheet(ports=[slot(), slot()])
+    with pytest.raises(ValueError, match="one voltage for each"):
+        sheet(ports=slot()).solve([1.0, 2.0])
+    with pytest.raises(ValueError, match="has no ports"):
+        sheet().admittance_matrix()
