@@ -59,7 +59,7 @@ def kind_of_tables(data: dict[str, Any]) -> ModelledKind[Any]:
     if added:
         return extension(GROUP, added[0], ModelledKind) or surface
     near = (name for key in sorted(unknown) for name in difflib.get_close_matches(key, OWN[1:], n=1, cutoff=0.75))
-    return _own(next(near, OWN[0]))  # a name that is misspelt is told by the model of its kind
+    return _own(next(near, OWN[0]))  # whose model reports the misspelt name
 
 
 def _own(name: str) -> ModelledKind[Any]:
