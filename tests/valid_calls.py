@@ -170,6 +170,15 @@ def constructors() -> Iterator[Call]:
         "UniformField": {"field": Z},
         "VectorFunction": {"space": cal.RWG(mesh), "coefficients": np.ones(cal.RWG(mesh).dimension)},
         "Velocity": {"value": 1.0},
+        "Wire": {
+            "points": [[0, 0, 0], Z], "radius": 1e-3, "segments": 4, "conductor": cal.planar.Conductor(5.8e7),
+            "coating": (2e-3, 2.2),
+        },
+        "WireAntenna": {
+            "wires": [cal.Wire([[0, 0, 0], Z], 1e-3, 4)], "ports": cal.WireGap([0, 0, 0.5]), "frequency": 1e8,
+            "loads": (), "wavenumber": None, "ground": None,
+        },
+        "WireGap": {"at": [0, 0, 0.5], "direction": Z},
         "ViscothermalWall": {"kinematic_viscosity": 1.5e-5, "heat_capacity_ratio": 1.4, "prandtl": 0.7},
     }  # fmt: skip
     for name, arguments in given.items():

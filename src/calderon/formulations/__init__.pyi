@@ -73,7 +73,7 @@ from .periodic.reflect_array import ReflectArray as ReflectArray
 from .planar.echo import EchoPower as EchoPower, PlanarEcho as PlanarEcho
 from .planar.problem import PlanarProblem as PlanarProblem
 from .planar.solution import PlanarPower as PlanarPower, PlanarSolution as PlanarSolution
-from .ports.gaps import DeltaGap as DeltaGap
+from .ports.gaps import DeltaGap as DeltaGap, WireGap as WireGap
 from .ports.board_slots import EdgePort as EdgePort
 from .ports.line_port import LineWave as LineWave, line_parameters as line_parameters
 from .ports.line_port import LinePort as LinePort, LineWaves as LineWaves
@@ -89,3 +89,7 @@ from .statics.region import Region as Region
 from .statics.solution import StaticSolution as StaticSolution
 from .swept_values import SweptValues as SweptValues
 from .sweep import frequency_sweep as frequency_sweep
+from .wires.antenna import WireAntenna as WireAntenna
+from .wires.nec import NecModel as NecModel, read_nec as read_nec
+from .wires.solution import WireSolution as WireSolution
+from .wires.wire import Wire as Wire

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.formulations.ports.gaps import OFF_LINE, DeltaGap, check_line, on_line
+from calderon.formulations.ports.gaps import OFF_LINE, DeltaGap, WireGap, check_line, on_line
 from calderon.spaces import EdgeSpace
 from calderon.validation import describe, positive_length, real_numbers, truth, unmasked
 
@@ -72,23 +72,23 @@ UNITS = {"resistance": "ohm", "inductance": "H", "capacitance": "F"}
 class Lumped:
     """A resistor, a coil and a capacitor in a slot, in series, or in parallel.
 
-    gap: the slot, as of a port: a `DeltaGap`, or an `EdgePort` at the ground. resistance in ohm, inductance in H,
-    capacitance in F: positive, None for what is missing; at least one is given. parallel: False (default) for in
-    series.
+    gap: the slot, as of a port: a `DeltaGap`, an `EdgePort` at the ground, or the `WireGap` of a wire. resistance in
+    ohm, inductance in H, capacitance in F: positive, None for what is missing; at least one is given. parallel: False
+    (default) for in series.
 
     With exp(-i omega t) the impedance in series is R - i omega L + i / (omega C), the admittance in parallel
     1 / R + i / (omega L) - i omega C. The current through the slot lowers its voltage by Z I.
     """
 
-    gap: DeltaGap | EdgePort
+    gap: DeltaGap | EdgePort | WireGap
     resistance: float | None = None
     inductance: float | None = None
     capacitance: float | None = None
     parallel: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.gap, DeltaGap | EdgePort):
-            raise TypeError(f"a lumped element lies in a DeltaGap or an EdgePort, got {describe(self.gap)}")
+        if not isinstance(self.gap, DeltaGap | EdgePort | WireGap):
+            raise TypeError(f"a lumped element lies in a DeltaGap, an EdgePort or a WireGap, got {describe(self.gap)}")
         given = {name: getattr(self, name) for name in UNITS if getattr(self, name) is not None}
         if not given:
             raise ValueError("a lumped element needs a resistance in ohm, an inductance in H or a capacitance in F")

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh import TriangleMesh
 from calderon.spaces import EdgeSpace
-from calderon.validation import real_numbers, unmasked
+from calderon.validation import one_point, real_numbers, unmasked
 
 Tags = int | str | Iterable[int | str]
 OFF_LINE = 1e-5
@@ -143,6 +144,31 @@ def gap_edges(gap: DeltaGap, mesh: TriangleMesh) -> NDArray[np.int64]:
     if gap.between is not None:
         return gap._between(mesh)[0]
     return gap._numbered(mesh) if gap.edges is not None else gap._on_line(mesh)
+
+
+@dataclass(frozen=True, eq=False)
+class WireGap:
+    """A gap in a wire, across which a port or a lumped element lies, infinitely narrow.
+
+    at (3,): a point on the wire in m. direction (3,): along which its current counts as positive, by default that of
+    the wire from its first to its last point. Where three wires or more meet no gap is possible: put it next to that
+    point. On the ground it lies between the ground and the wire.
+    """
+
+    at: ArrayLike
+    direction: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "at", one_point(self.at, "the place of a gap"))
+        if self.direction is not None:
+            object.__setattr__(self, "direction", one_point(self.direction, "the direction of a gap"))
+
+    def weights(self, network: Any) -> NDArray[np.float64]:
+        """(N,) the current through the gap of each function of a network of wires."""
+        return np.asarray(network.weights(self))
+
+    def __str__(self) -> str:
+        return f"gap at ({', '.join(f'{each:g}' for each in np.asarray(self.at))}) m"
 
 
 def check_line(given: ArrayLike, dimensions: int, needed: str) -> None:

@@ -26,6 +26,7 @@ from calderon.formulations.planar.echo import PlanarEcho
 from calderon.formulations.planar.solution import PlanarSolution
 from calderon.formulations.saving.solution_file import Restorer, restored
 from calderon.formulations.statics.solution import StaticSolution
+from calderon.formulations.wires.solution import WireSolution
 from calderon.spaces import Function
 
 
@@ -58,7 +59,7 @@ RESTORED = (
     AcousticSolution, AntennaSolution, CellSolution, CompositeAntennaSolution, CompositeSolution,
     DielectricSolution, ElasticScatteringSolution, InhomogeneousDielectricSolution, PECSolution, PlanarEcho,
     PlanarSolution, PotentialSolution, ScatteringSolution, SheetSolution, StaticSolution, VolumePotentialSolution,
-    VolumeScatteringSolution,
+    VolumeScatteringSolution, WireSolution,
 )  # fmt: skip
 SOLUTIONS: dict[str, Restorer] = {each.__name__: Restorer(each.saved_classes, each._restored) for each in RESTORED} | {
     ElasticSolution.__name__: Restorer(ElasticSolution.saved_classes, _elastic_solution),

@@ -63,6 +63,8 @@ class SavedSolution:
         with new_file(place, KIND) as file:
             file.attrs["solution"] = type(self).__name__
             put_texts(file, "values", [text])
+            for name in ("meshes", "functions"):
+                file.create_group(name)
             for number, mesh in enumerate(meshes):
                 _put_mesh(file.create_group(f"meshes/{number}"), mesh)
             for number, function in enumerate(functions):

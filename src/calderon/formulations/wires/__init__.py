@@ -1,0 +1,1 @@
+"""Antennas and scatterers of thin wires."""

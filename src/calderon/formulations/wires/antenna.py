@@ -1,0 +1,212 @@
+"""Antennas and scatterers of thin wires, by piecewise linear currents and Galerkin's method."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal, Self
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+from scipy import sparse
+
+from calderon.backends.memory import require_memory
+from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
+from calderon.formulations.checks import wavenumber_and_frequency
+from calderon.formulations.ports.board_slots import Lumped
+from calderon.formulations.ports.feeds import reference_resistance
+from calderon.formulations.ports.gaps import WireGap
+from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep, scattering
+from calderon.formulations.solution_info import SolutionInfo
+from calderon.formulations.wires.network import WireNetwork
+from calderon.formulations.wires.reactions import reaction_matrix
+from calderon.formulations.wires.solution import WireSolution, illumination
+from calderon.formulations.wires.wire import Wire
+from calderon.validation import finite_complex, list_of, positive_length, several, whole_number
+from calderon.view import Described
+from calderon.waves import ElectromagneticPlaneWave
+
+Complex = NDArray[np.complex128]
+RULE = np.polynomial.legendre.leggauss(4)
+"""Gauss points of incident waves on a segment."""
+
+
+@dataclass(frozen=True, eq=False)
+class WireAntenna(Described):
+    """Thin wires in vacuum, or above a ground of metal in z = 0, fed at gaps or hit by a wave, exp(-i omega t).
+
+    wires: a `Wire`, or several, which are joined where they have common points. ports: a `WireGap`, or several, or
+    none. loads: `Lumped` elements in gaps; one in the gap of a port is in series with it. frequency in Hz, or
+    wavenumber= in 1/m. ground: "pec" or None.
+
+        wire = cal.Wire([[0, 0, -0.25], [0, 0, 0.25]], radius=1e-3, segments=42)
+        solution = cal.WireAntenna(wire, cal.WireGap([0, 0, 0]), frequency=300e6).solve()
+        solution.input_impedance, solution.gain(np.pi / 2, 0.0, decibels=True)
+
+    With the functions f of the current along the wires, on whose surfaces the field is averaged over the circumference,
+
+        Z_mn = -i k eta (int int f_m . f_n G - k^-2 int int f_m' f_n' G) + int Z' f_m f_n + sum Z_load w_m w_n,
+
+    Z' the impedance per length of metal and coating (`Wire`), w the current through a gap; the voltage U of a port is
+    the load U w. The reactance of a gap of no width depends on the length of segments, slowly: segments shorter than
+    eight radii are rough. Raises ValueError for wires that cross, and for gaps off the wires.
+
+    R. F. Harrington, Field Computation by Moment Methods, chapter 4.
+    """
+
+    wires: Sequence[Wire]
+    ports: Sequence[WireGap] = ()
+    frequency: float = None  # type: ignore[assignment]
+    loads: Sequence[Lumped] = field(default=(), kw_only=True)
+    wavenumber: float = field(default=None, kw_only=True)  # type: ignore[assignment]
+    ground: Literal["pec"] | None = field(default=None, kw_only=True)
+    network: WireNetwork = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        kinds = (("wires", Wire), ("ports", WireGap), ("loads", Lumped))
+        for name, kind in kinds:
+            given = getattr(self, name)
+            one = (given,) if isinstance(given, kind) else given
+            object.__setattr__(self, name, list_of(one, kind, f"{name} are {kind.__name__} objects"))
+        if not self.wires:
+            raise ValueError("an antenna of wires needs a Wire, or a list of them")
+        if self.ground not in (None, "pec"):
+            raise ValueError(f"ground = {self.ground!r}: choose 'pec', a perfect conductor in z = 0, or None")
+        k, f = wavenumber_and_frequency(self.wavenumber, self.frequency, SPEED_OF_LIGHT)
+        object.__setattr__(self, "wavenumber", k)
+        object.__setattr__(self, "frequency", f)
+        for each in self.loads:
+            if not isinstance(each.gap, WireGap):
+                raise TypeError(f"a load of wires lies in a WireGap, got {each.gap!r}")
+        object.__setattr__(self, "network", WireNetwork(self.wires, self.ground is not None))
+        self._weights  # noqa: B018
+
+    @property
+    def unknowns(self) -> int:
+        """Number of functions of the current."""
+        return int(self.network.functions.shape[1])
+
+    @cached_property
+    def _weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(N, p) and (N, q): the current of each function through ports and loads."""
+        made = []
+        for gaps in (self.ports, [each.gap for each in self.loads]):
+            columns = [each.weights(self.network) for each in gaps if isinstance(each, WireGap)]
+            made.append(np.stack(columns, axis=1) if columns else np.zeros((self.unknowns, 0)))
+        return made[0], made[1]
+
+    def at(self, frequency: float) -> Self:
+        """These wires at another frequency in Hz."""
+        return replace(self, frequency=positive_length(frequency, "frequency in Hz"), wavenumber=None)  # type: ignore[arg-type]
+
+    def matrix(self) -> Complex:
+        """Z (N, N) in ohm, symmetric."""
+        need = 16 * (3 * self.unknowns**2 + 256 * len(self.network.segments))
+        require_memory(need, f"the matrix of {self.unknowns} functions", "take fewer segments")
+        network, k = self.network, float(self.wavenumber)
+        found = VACUUM_IMPEDANCE * reaction_matrix(network.segments, k, network.ground, network.functions)
+        found += (network.functions.T @ self._losses @ network.functions).toarray()
+        for load, w in zip(self.loads, self._weights[1].T, strict=True):
+            rows = np.flatnonzero(w)
+            found[np.ix_(rows, rows)] += load.impedance(self.frequency) * np.outer(w[rows], w[rows])
+        return np.asarray(found)
+
+    @cached_property
+    def _losses(self) -> sparse.csr_array:
+        """(2 n, 2 n) int Z' of products of both halves of a segment."""
+        each = np.array([wire.impedance(self.frequency) for wire in self.wires])
+        scale = each[self.network.owners] * self.network.segments[:, 6] / 6
+        return sparse.csr_array(sparse.kron(sparse.diags_array(scale), np.array([[2.0, 1.0], [1.0, 2.0]])))
+
+    @cached_property
+    def _factors(self) -> tuple[Complex, Any, float, float]:
+        """The matrix, its LU factors, and the seconds of assembly and of factorisation."""
+        start = time.perf_counter()
+        matrix = self.matrix()
+        middle = time.perf_counter()
+        factors = scipy.linalg.lu_factor(matrix, check_finite=False)
+        return matrix, factors, middle - start, time.perf_counter() - middle
+
+    def solve(self, data: Any = 1.0) -> WireSolution:
+        """Currents and fields for voltages in V, one for all ports or one for each, or for a plane wave that hits the
+        wires, whose ports are short-circuited."""
+        return self.solve_all([data])[0]
+
+    def solve_all(self, data: Sequence[Any]) -> list[WireSolution]:
+        """Solutions for several sets of voltages or waves, with one matrix."""
+        sides = [self._side(each) for each in data]
+        new = "_factors" not in self.__dict__
+        matrix, factors, assembly, factorisation = self._factors
+        start = time.perf_counter()
+        rhs = np.stack([side for _, side in sides], axis=1)
+        x = scipy.linalg.lu_solve(factors, rhs, check_finite=False)
+        seconds = time.perf_counter() - start
+        sizes = np.maximum(np.linalg.norm(rhs, axis=0), np.finfo(float).tiny)
+        residuals = np.linalg.norm(rhs - matrix @ x, axis=0) / sizes
+        spent = (assembly, factorisation) if new else (0.0, 0.0)
+        info = SolutionInfo(
+            "-<f, E> + int Z' f I + loads = U w, piecewise linear currents on wires", "LU",
+            f"dense matrix, {self.unknowns} x {self.unknowns}", self.unknowns, 0, np.empty(0), 0.0, True, len(sides),
+            *spent, seconds,
+        )  # fmt: skip
+        found = zip(sides, x.T, residuals, strict=True)
+        return [self._solution(given, one, replace(info, residual=float(r))) for (given, _), one, r in found]
+
+    def _side(self, data: Any) -> tuple[Any, Complex]:
+        if isinstance(data, ElectromagneticPlaneWave):
+            return data, self._incident(data)
+        if not self.ports:
+            raise ValueError("these wires have no ports: give ports=, or solve for an ElectromagneticPlaneWave")
+        given = np.array(several(data, len(self.ports), "voltages", finite_complex), np.complex128)
+        return given, self._weights[0] @ given
+
+    def _incident(self, wave: ElectromagneticPlaneWave) -> Complex:
+        """<f, E> of a plane wave, and of its reflection by the ground."""
+        if abs(wave.wavenumber - self.wavenumber) > 1e-9 * self.wavenumber:
+            raise ValueError(f"the wave has k = {wave.wavenumber:g} 1/m, and these wires {self.wavenumber:g} 1/m")
+        segments, part = self.network.segments, (RULE[0] + 1) / 2
+        x = segments[:, None, :3] + part[:, None] * (segments[:, None, 6:7] * segments[:, None, 3:6])
+        field = illumination(wave, x.reshape(-1, 3), self.network.ground)[0].reshape(x.shape)
+        along = np.einsum("nqi,ni->nq", field, segments[:, 3:6]) * (segments[:, 6:7] * RULE[1] / 2)
+        halves = np.stack([(along * (1 - part)).sum(axis=1), (along * part).sum(axis=1)], axis=1)
+        return np.asarray(self.network.functions.T @ halves.ravel(), np.complex128)
+
+    def _solution(self, data: Any, x: Complex, info: SolutionInfo) -> WireSolution:
+        wave = data if isinstance(data, ElectromagneticPlaneWave) else None
+        ports, loads = self._weights
+        through, halves = loads.T @ x, self.network.functions @ x
+        resistances = np.array([load.impedance(self.frequency).real for load in self.loads])
+        taken = float(np.sum(resistances * np.abs(through) ** 2))
+        lost = 0.5 * (float(np.real(np.vdot(halves, self._losses.real @ halves))) + taken)
+        voltages = np.zeros(len(self.ports), np.complex128) if wave is not None else data
+        names = tuple(str(each) for each in self.ports)
+        return WireSolution(
+            self.network, float(self.wavenumber), halves.reshape(-1, 2), voltages, ports.T @ x, names, lost, info, wave
+        )
+
+    def admittance_matrix(self) -> Complex:
+        """Y (p, p) in S: I = Y U for voltages U at the ports."""
+        unit = self.solve_all(list(np.eye(len(self.ports))))
+        return np.stack([each.feed_currents for each in unit], axis=1)
+
+    def sweep(
+        self, start: float, stop: float, points: int = 101, *, reference: float = 50.0, rtol: float = 1e-4
+    ) -> PortSweep:
+        """S of all ports over a band from `start` to `stop` in Hz at so many points, from few solved frequencies, by
+        rational functions (`adaptive_sweep`). reference: of the lines at the ports, in ohm."""
+        low, high = (positive_length(each, "a frequency in Hz") for each in (start, stop))
+        if not low < high:
+            raise ValueError(f"a band goes from a lower to a higher frequency, got {low:g} to {high:g} Hz")
+        band, r = np.linspace(low, high, whole_number(points, "points", 2)), reference_resistance(reference)
+        return adaptive_sweep(lambda f: scattering(self.at(f).admittance_matrix(), r), band, r, rtol)
+
+    @property
+    def brief(self) -> str:
+        """Wires, segments and frequency."""
+        return f"{len(self.wires)} wire(s), {len(self.network.segments)} segments, {self.frequency:.4g} Hz"
+
+    def __str__(self) -> str:
+        where = " above a ground of metal in z = 0" if self.ground else ""
+        ports = ", ".join(map(str, self.ports)) or "none"
+        return f"{self.brief}{where}\n  {self.unknowns} unknowns, ports: {ports}"

@@ -1,0 +1,76 @@
+"""Fields of piecewise linear currents on wires,
+
+    E = ik eta [ int I t G ds + k^-2 int I' grad G ds ],     H = int grad G x t I ds,     G = exp(ikR) / (4 pi R),  (1)
+
+with the direction t of a wire, its current I and I' = dI/ds. With s = s0 + rho sinh(tau), s0 the foot of the
+perpendicular from a point and rho its length, ds = R dtau removes the peak of 1/R next to a wire.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Complex = NDArray[np.complex128]
+CLOSE = np.polynomial.legendre.leggauss(24)
+"""Points in tau: fields to 1e-6 from one thousandth of a segment's length on."""
+FAR = np.polynomial.legendre.leggauss(6)
+"""Points of far fields: segments are shorter than a wavelength."""
+CHUNK = 1_000_000
+"""Pairs of a point and a node of the rule that are computed together."""
+
+
+def with_images(segments: NDArray[np.float64], currents: Complex) -> tuple[NDArray[np.float64], Complex]:
+    """Segments (n, 8) and currents (n, 2) with their images in a perfect conductor in z = 0."""
+    images = segments.copy()
+    images[:, [2, 5]] *= -1
+    return np.concatenate([segments, images]), np.concatenate([currents, -currents])
+
+
+def near_fields(
+    segments: NDArray[np.float64], currents: Complex, k: float, eta: float, points: NDArray[np.float64]
+) -> tuple[Complex, Complex]:
+    """E (m, 3) in V/m and H (m, 3) in A/m at points (m, 3) off the axes; segments (n, 8) as `reactions.half_matrix`,
+    currents (n, 2) in A at both ends."""
+    electric, magnetic = (np.zeros((len(points), 3), np.complex128) for _ in range(2))
+    step = max(1, CHUNK // (len(CLOSE[0]) * len(segments)))
+    along, length = segments[:, 3:6], segments[:, 6]
+    slope = (currents[:, 1] - currents[:, 0]) / length
+    for low in range(0, len(points), step):
+        x = points[low : low + step, None, :] - segments[None, :, :3]
+        s0 = np.einsum("mni,ni->mn", x, along)
+        across = x - s0[..., None] * along
+        rho = np.maximum(np.linalg.norm(across, axis=-1), 1e-12 * length)
+        begin, end = np.arcsinh(-s0 / rho), np.arcsinh((length - s0) / rho)
+        tau = (begin + end)[..., None] / 2 + (end - begin)[..., None] / 2 * CLOSE[0]
+        weight = (end - begin)[..., None] / 2 * CLOSE[1]
+        from_foot = rho[..., None] * np.sinh(tau)
+        r = rho[..., None] * np.cosh(tau)
+        current = currents[:, :1] + slope[:, None] * (from_foot + s0[..., None])
+        green_ds = weight * np.exp(1j * k * r) / (4 * np.pi)  # G ds = exp(ikR) / (4 pi) dtau
+        gradient = green_ds * (1j * k - 1 / r) / r  # times the vector from the source
+        part = np.einsum("mnq,mnq->mn", green_ds, current)
+        electric[low : low + step] += 1j * k * eta * (part @ along)
+        charge, moved = gradient.sum(axis=-1), -np.einsum("mnq,mnq->mn", gradient, from_foot)
+        for factor, vector in ((charge * slope, across), (moved * slope, along)):
+            electric[low : low + step] += (
+                1j * eta / k * np.einsum("mn,mni->mi", factor, np.broadcast_to(vector, x.shape))
+            )
+        turning = np.einsum("mnq,mnq->mn", gradient, current)
+        magnetic[low : low + step] += np.einsum("mn,mni->mi", turning, np.cross(across, along))
+    return electric, magnetic
+
+
+def far_fields(
+    segments: NDArray[np.float64], currents: Complex, k: float, eta: float, directions: NDArray[np.float64]
+) -> Complex:
+    """F (m, 3) in V toward unit vectors (m, 3): E ~ F exp(ikr) / r about the origin."""
+    part = (FAR[0] + 1) / 2
+    points = segments[:, None, :3] + part[:, None] * (segments[:, None, 6:7] * segments[:, None, 3:6])
+    current = currents[:, :1] * (1 - part) + currents[:, 1:] * part
+    moments = (current * (segments[:, 6:7] * FAR[1] / 2))[..., None] * segments[:, None, 3:6]
+    points, moments = points.reshape(-1, 3), moments.reshape(-1, 3)
+    found = np.empty((len(directions), 3), np.complex128)
+    step = max(1, CHUNK // len(points))
+    for low in range(0, len(directions), step):
+        found[low : low + step] = np.exp(-1j * k * (directions[low : low + step] @ points.T)) @ moments
+    found -= np.einsum("mi,mi->m", found, directions)[:, None] * directions
+    return np.asarray(1j * k * eta / (4 * np.pi) * found)

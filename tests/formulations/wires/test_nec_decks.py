@@ -1,0 +1,85 @@
+"""Decks of NEC-2: what they describe is solved as NEC-2 solves it, and what is not supported is refused by line and
+card."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+
+# cards, the impedances R + jX in ohm that nec2c 1.3 prints for 299.792458 MHz, and the part of |Z| that may differ
+DECKS = {
+    "series load": (
+        "GW 1 41 0 0 -.25 0 0 .25 1e-3\nGE 0\nLD 0 1 21 21 100 2.6544e-8 0\nEX 0 1 21 0 1 0", [185.7 + 98.7j], 0.05,
+    ),
+    "parallel load": (
+        "GW 1 41 0 0 -.25 0 0 .25 1e-3\nGE 0\nLD 1 1 10 10 300 1e-7 1e-12\nEX 0 1 21 0 1 0", [235.7 + 69.63j], 0.05,
+    ),
+    "arc": ("GA 1 40 .16 0 360 1e-3\nGE 0\nEX 0 1 1 0 1 0", [122.6 - 88.85j], 0.05),
+    "helix on its ground": (
+        "GH 1 80 .25 1 .16 .16 .16 .16 2e-3\nGM 0 0 0 0 0 0 0 .05 0\nGW 2 3 .16 0 0 .16 0 .05 2e-3\nGE 1\nGN 1\n"
+        "EX 0 2 1 0 1 0", [232 - 51.49j], 0.05,
+    ),
+    "image": (
+        "GW 1 20 .05 0 0 .05 0 .25 1e-3\nGW 2 5 .05 0 .25 .15 0 .25 1e-3\nGX 10 001\nGE 0\nEX 0 1 1 0 1 0",
+        [273.7 + 477.3j], 0.05,
+    ),
+    "copies, scaled": (
+        "GW 1 15 0 0 .1 .2 .1 .15 1e-3\nGM 1 2 0 0 0 .1 .05 .1 0\nGS 0 0 1.1\nGE 1\nGN 1\nEX 0 2 8 0 1 0\n"
+        "LD 5 0 0 0 5.8e7", [20.32 - 430.6j], 0.05,
+    ),
+    "three wires at a point": (
+        "GW 1 15 0 0 0 0 0 .15 1e-3\nGW 2 15 0 0 .15 .15 0 .15 1e-3\nGW 3 15 0 0 .15 -.15 0 .15 1e-3\nGE 1\nGN 1\n"
+        "EX 0 1 3 0 1 0", [41.21 + 170.5j], 0.05,
+    ),
+    "two feeds": (
+        "GW 1 21 0 0 -.25 0 0 .25 1e-3\nGR 1 1\nGM 1 1 0 0 0 .2 0 0 1\nGE 0\nEX 0 1 11 0 1 0\nEX 0 2 11 0 0 1",
+        None, 0.0,
+    ),
+}  # fmt: skip
+
+
+def written(tmp_path, cards):
+    path = tmp_path / "deck.nec"
+    path.write_text(f"CM a deck\nCE\n{cards}\nFR 0 2 0 0 299.792458 10\nRP 0 37 37 1000 0 0 5 10\nEN\nnot read")
+    return path
+
+
+@pytest.mark.filterwarnings("ignore:a segment of")
+@pytest.mark.parametrize("name", DECKS)
+def test_decks_have_the_impedances_of_nec(name, tmp_path):
+    cards, impedances, tolerance = DECKS[name]
+    model = cal.read_nec(written(tmp_path, cards))
+    assert model.frequencies == pytest.approx([299.792458e6, 309.792458e6])
+    solution = model.solve()
+    assert len(solution.voltages) == cards.count("EX 0")
+    for found, z in zip(solution.input_impedances.conj(), impedances or [], strict=bool(impedances)):
+        assert abs(found - z) < tolerance * abs(z)
+    assert solution.radiated_power() + solution.lost == pytest.approx(solution.input_power, rel=5e-3)
+
+
+def test_voltages_are_those_of_exp_minus_i_omega_t(tmp_path):
+    model = cal.read_nec(written(tmp_path, DECKS["two feeds"][0]))
+    assert model.voltages == pytest.approx([1, -1j])
+    assert np.ptp([np.asarray(each.points)[0, 0] for each in model.wires]) == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("cards", "message"),
+    [
+        ("GW 1 5 0 0 0 0 0 1 1e-3\nTL 1 1 1 2 50", "line 4, TL: unknown card 'TL'"),
+        ("GW 1 5 0 0 0 0 0 1 1e-3\nGE 0\nGN 2 0 0 0 13 0.005", "line 5, GN: a ground of finite conductivity"),
+        ("GW 1 5 0 0 0 0 0 1 1e-3\nEX 0 2 1 0 1 0", "no wire has the tag 2: the deck has 1"),
+        ("GW 1 5 0 0 0 0 0 1 1e-3\nEX 0 1 6 0 1 0", "segment 6 of 5"),
+        ("GW 1 5 0 0 0 0 0 1 1e-3\nEX 1 1 3 0 1 0", "kind 1 is not supported"),
+        ("GW 1 5 0 0 0 0 0 one 1e-3", "line 3, GW: could not convert string to float: 'one'"),
+        ("GW 1 5 0 0 0 0 0 nan 1e-3", "numbers are finite"),
+        ("GW 1 1e9 0 0 0 0 0 1 1e-3", "a number between 1 and 100,000"),
+        ("GW 1 5 0 0 0 0 0 1", "tapered wire"),
+        ("GW 1 5 0 0 0 0 0 1 1e-3\nGR 1 90000", "100,000 segments at most"),
+        ("GW 1 5 0 0 0 0 0 1 1e-3\nLD 4 1 1 1 50 20", "does not depend on the frequency"),
+        ("GE 0", "has no wires"),
+    ],
+)
+def test_what_a_deck_may_not_say_is_refused(cards, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        cal.read_nec(written(tmp_path, cards))

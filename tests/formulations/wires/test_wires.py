@@ -1,0 +1,254 @@
+"""Wires against NEC-2, closed forms, balances of power, reciprocity and other descriptions of the same wires."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
+
+F = SPEED_OF_LIGHT  # the wavelength is 1 m
+MIDDLE = cal.WireGap([0, 0, 0])
+pytestmark = pytest.mark.filterwarnings("ignore:a segment of")
+
+
+def straight(length, radius, segments, **more):
+    return cal.Wire([[0, 0, -length / 2], [0, 0, length / 2]], radius, segments, **more)
+
+
+def dipole(length, radius, segments, loads=(), **more):
+    return cal.WireAntenna(straight(length, radius, segments, **more), MIDDLE, F, loads=loads)
+
+
+def square(side, segments):
+    a = side / 2
+    corners = [[-a, -a, 0], [a, -a, 0], [a, a, 0], [-a, a, 0], [-a, -a, 0]]
+    return cal.WireAntenna(cal.Wire(corners, 1e-3, 4 * segments), cal.WireGap([0, -a, 0]), F)
+
+
+def yagi():
+    elements = zip([0.495, 0.47, 0.44, 0.43, 0.43, 0.43], [-0.2, 0, 0.2, 0.45, 0.7, 0.95], strict=True)
+    wires = [cal.Wire([[x, 0, -length / 2], [x, 0, length / 2]], 1e-3, 20) for length, x in elements]
+    return cal.WireAntenna(wires, MIDDLE, F)
+
+
+def folded():
+    a = 0.235
+    corners = [[0, 0, -a], [0, 0, a], [0.02, 0, a], [0.02, 0, -a], [0, 0, -a]]
+    return cal.WireAntenna(cal.Wire(corners, 1e-3, [40, 2, 40, 2]), MIDDLE, F)
+
+
+# NEC-2 (nec2c and PyNEC): R + jX in ohm, the largest gain in dBi, parts of |Z| that may differ
+NEC = {
+    "dipole, radius 1e-5": (lambda: dipole(0.5, 1e-5, 42), 77.86 + 44.39j, 2.16, 0.05),
+    "dipole, radius 1e-4": (lambda: dipole(0.5, 1e-4, 42), 79.97 + 45.49j, 2.16, 0.05),
+    "dipole, radius 1e-3": (lambda: dipole(0.5, 1e-3, 42), 85.72 + 48.71j, 2.18, 0.05),
+    "dipole, radius 5e-3": (lambda: dipole(0.5, 5e-3, 42), 98.39 + 47.69j, 2.21, 0.10),
+    "Yagi": (yagi, 45.6 - 0.8j, 11.14, 0.08),
+    "loop": (lambda: square(0.25, 20), 103.3 - 142.6j, 3.11, 0.05),
+    "small loop": (lambda: square(0.025, 10), 0.0135 + 97.1j, 1.75, 0.05),
+    "folded dipole": (folded, 314 + 67j, 2.36, 0.05),
+}
+
+
+@pytest.mark.parametrize("name", NEC)
+def test_impedance_and_gain_are_those_of_nec(name):
+    make, z, gain, tolerance = NEC[name]
+    solution = make().solve()
+    assert abs(solution.input_impedance.conjugate() - z) < tolerance * abs(z)
+    theta, phi = np.meshgrid(np.linspace(0, np.pi, 19), np.linspace(0, 2 * np.pi, 24, endpoint=False))
+    assert solution.gain(theta, phi, decibels=True).max() == pytest.approx(gain, abs=0.15)
+    assert solution.radiated_power() == pytest.approx(solution.input_power, rel=2e-3)  # thick segments
+
+
+def test_the_resistance_of_a_small_loop_is_that_of_its_magnetic_moment():
+    side = 0.025
+    r = VACUUM_IMPEDANCE / (6 * np.pi) * (2 * np.pi) ** 4 * side**4
+    solution = square(side, 10).solve()
+    assert solution.radiated_power() == pytest.approx(0.5 * r * abs(solution.feed_currents[0]) ** 2, rel=0.15)
+
+
+@pytest.mark.parametrize(("sigma", "z", "gain"), [(5.8e7, 82.04 + 47.24j, 2.06), (1e6, 98.9 + 58.7j, 1.33)])
+def test_metal_loses_power(sigma, z, gain):
+    """NEC-2, whose own formula of the skin effect is 16 % off at 1e6 S/m: there it had R and L per length (LD 2)."""
+    solution = dipole(0.5, 1e-4, 42, conductor=cal.planar.Conductor(sigma)).solve()
+    assert solution.input_impedance.real == pytest.approx(z.real, rel=0.03)
+    assert solution.gain(np.pi / 2, 0.0, decibels=True) == pytest.approx(gain, abs=0.1)
+    assert solution.radiated_power() + solution.lost == pytest.approx(solution.input_power, rel=1e-4)
+
+
+def test_the_impedance_of_metal_has_its_limits():
+    thick = straight(1.0, 5e-3, 10, conductor=cal.planar.Conductor(5.8e7))
+    surface = cal.planar.Conductor(5.8e7).impedance(1e9) / (2 * np.pi * 5e-3)
+    assert thick.impedance(1e9) == pytest.approx(surface, rel=1e-3)
+    assert thick.impedance(1e-2).real == pytest.approx(1 / (5.8e7 * np.pi * 5e-3**2), rel=1e-6)
+
+
+def test_a_load_in_the_gap_of_the_port_is_in_series_with_it():
+    coil = cal.Lumped(MIDDLE, resistance=100.0, inductance=50 / (2 * np.pi * F))
+    found = dipole(0.5, 1e-3, 42, loads=[coil]).solve()
+    bare = dipole(0.5, 1e-3, 42).solve()
+    assert found.input_impedance - bare.input_impedance == pytest.approx(100 - 50j, rel=1e-10)
+    assert found.radiated_power() + found.lost == pytest.approx(found.input_power, rel=1e-4)
+
+
+def test_an_infinite_load_cuts_a_wire():
+    """Two halves with a gap that a resistor of 10^12 ohm closes are the halves apart."""
+    load = cal.Lumped(cal.WireGap([0, 0, 0.25]), resistance=1e12)
+    wire, port = cal.Wire([[0, 0, 0], [0, 0, 0.5]], 1e-4, 40), cal.WireGap([0, 0, 0.125])
+    loaded = cal.WireAntenna(wire, port, F, loads=[load]).solve()
+    assert abs(loaded.network.functions.T @ loaded.currents.ravel()).max() > 0
+    assert abs(loaded.currents[20, 0]) < 1e-9 * abs(loaded.feed_currents[0])
+
+
+def test_a_monopole_on_its_ground_is_half_of_the_dipole():
+    rod = cal.WireAntenna(cal.Wire([[0, 0, 0], [0, 0, 0.25]], 1e-3, 21), MIDDLE, F, ground="pec").solve()
+    whole = dipole(0.5, 1e-3, 42).solve(2.0)
+    assert 2 * rod.input_impedance == pytest.approx(whole.input_impedance, rel=1e-8)
+    points = [[0.1, 0.2, 0.3], [1.0, 0.0, 0.01]]
+    assert rod.electric(points) == pytest.approx(whole.electric(points), rel=1e-8)
+    assert rod.gain(1.2, 0.3) == pytest.approx(2 * whole.gain(1.2, 0.3), rel=1e-6)
+    assert not rod.far_field(2.0, 0.0).any()
+
+
+def test_a_horizontal_wire_above_a_ground_has_an_opposite_image():
+    wire = cal.Wire([[-0.25, 0, 0.2], [0.25, 0, 0.2]], 1e-3, 20)
+    gap = cal.WireGap([0, 0, 0.2])
+    above = cal.WireAntenna(wire, gap, F, ground="pec").solve()
+    image = cal.Wire([[-0.25, 0, -0.2], [0.25, 0, -0.2]], 1e-3, 20)
+    both = cal.WireAntenna([wire, image], [gap, cal.WireGap([0, 0, -0.2])], F).solve([1.0, -1.0])
+    assert above.input_impedance == pytest.approx(both.input_impedances[0], rel=1e-9)
+    theta = [0.0, 0.5, 1.4]
+    assert above.far_field(theta, 0.3) == pytest.approx(both.far_field(theta, 0.3), rel=1e-9)
+    assert above.radiated_power() == pytest.approx(above.input_power, rel=1e-4)
+
+
+def test_turned_renumbered_and_scaled_wires_are_the_same():
+    turn = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0]
+    points = np.array([[0, 0, 0], [0.2, 0, 0.1], [0.2, 0.15, 0.3]])
+    branch = np.array([[0.2, 0, 0.1], [0.3, -0.2, 0.0]])
+    at = np.array([0.1, 0, 0.05])
+
+    def solved(scale, turned, swapped):
+        move = lambda x: scale * x @ turned.T  # noqa: E731
+        wires = [cal.Wire(move(points), scale * 1e-3, [10, 12]), cal.Wire(move(branch), scale * 2e-3, 11)]
+        if swapped:
+            other = cal.Wire(move(points[::-1]), scale * 1e-3, [12, 10])
+            wires = [cal.Wire(move(branch[::-1]), scale * 2e-3, 11), other]
+        return cal.WireAntenna(wires, cal.WireGap(move(at)), F / scale).solve().input_impedance
+
+    z = solved(1.0, np.eye(3), False)
+    assert solved(1.0, turn, False) == pytest.approx(z, rel=1e-9)
+    assert solved(1e-3, np.eye(3), False) == pytest.approx(z, rel=1e-9)
+    assert solved(1.0, np.eye(3), True) == pytest.approx(z, rel=1e-6)
+
+
+def test_ports_are_reciprocal_and_receive_as_they_send():
+    bent = cal.Wire([[0, 0, 0], [0.3, 0, 0], [0.3, 0.2, 0.1]], 1e-3, [20, 14])
+    other = cal.Wire([[0.1, 0.1, -0.2], [0.1, 0.1, 0.2]], 1e-3, 20)
+    antenna = cal.WireAntenna([bent, other], [cal.WireGap([0.15, 0, 0]), cal.WireGap([0.1, 0.1, 0.0])], F)
+    y = antenna.admittance_matrix()
+    assert y[0, 1] == pytest.approx(y[1, 0], rel=1e-9)
+    polarization = np.array([0.6, 0.0, -0.8])
+    wave = cal.ElectromagneticPlaneWave([0.8, 0.0, 0.6], polarization, 2 * np.pi)
+    sent = antenna.solve([1.0, 0.0])
+    toward_source = sent.far_field([[-0.8, 0.0, -0.6]])[0] @ polarization
+    current = 4 * np.pi * toward_source / (1j * 2 * np.pi * VACUUM_IMPEDANCE)
+    assert antenna.solve(wave).feed_currents[0] == pytest.approx(current, rel=1e-5)
+
+
+def test_fields_obey_maxwells_equations_and_become_the_far_field():
+    solution = dipole(0.5, 1e-3, 42).solve()
+    k, step, at = 2 * np.pi, 1e-5, np.array([0.05, 0.02, 0.1])
+
+    def curl(field):
+        d = np.array([(field([at + step * e])[0] - field([at - step * e])[0]) / (2 * step) for e in np.eye(3)])
+        return np.array([d[1, 2] - d[2, 1], d[2, 0] - d[0, 2], d[0, 1] - d[1, 0]])
+
+    assert curl(solution.electric) == pytest.approx(
+        1j * k * VACUUM_IMPEDANCE * solution.magnetic([at])[0], rel=1e-5, abs=1e-4
+    )
+    assert curl(solution.magnetic) == pytest.approx(-1j * k / VACUUM_IMPEDANCE * solution.electric([at])[0], rel=1e-5)
+    r, d = 1e4, cal.exact.unit_directions(1.1, 0.3)
+    distant = solution.electric([r * d])[0] * r * np.exp(-1j * k * r)
+    assert distant == pytest.approx(solution.far_field(1.1, 0.3), rel=1e-3)
+
+
+def test_a_wave_above_a_ground_has_its_reflection():
+    """The field of the wave, its reflection and the currents is normal to the ground; a vertical wire and its image
+    are one in the waves from both sides."""
+    wave = cal.ElectromagneticPlaneWave([0.8, 0.0, -0.6], [0.6, 0.0, 0.8], 2 * np.pi)
+    image = cal.ElectromagneticPlaneWave([0.8, 0.0, 0.6], [-0.6, 0.0, 0.8], 2 * np.pi)
+    rod = cal.WireAntenna(cal.Wire([[0, 0, 0], [0, 0, 0.25]], 1e-3, 21), MIDDLE, F, ground="pec").solve(wave)
+    whole = dipole(0.5, 1e-3, 42).solve_all([wave, image])
+    assert rod.feed_currents[0] == pytest.approx(sum(each.feed_currents[0] for each in whole), rel=1e-8)
+    points = np.array([[0.1, 0.2, 0.3]])
+    scattered = sum(each.electric(points) - each.incident.electric(points) for each in whole)
+    assert rod.electric(points) == pytest.approx(scattered + wave.electric(points) + image.electric(points), rel=1e-7)
+    on_ground = rod.electric([[0.3, 0.1, 0.0]])[0]
+    assert np.abs(on_ground[:2]).max() < 1e-9 * abs(on_ground[2])
+    assert abs(rod.magnetic([[0.3, 0.1, 0.0]])[0, 2]) < 1e-12
+
+
+def test_a_coat_lowers_the_resonance():
+    bare, coated = dipole(0.5, 1e-3, 42), dipole(0.5, 1e-3, 42, coating=(2e-3, 3.0))
+    none = dipole(0.5, 1e-3, 42, coating=(2e-3, 1.0))
+    assert none.solve().input_impedance == pytest.approx(bare.solve().input_impedance, rel=1e-12)
+    # more inductive, exp(-i omega t)
+    assert coated.solve().input_impedance.imag < bare.solve().input_impedance.imag - 10
+
+
+def test_few_frequencies_give_a_band(tmp_path):
+    antenna = dipole(0.5, 1e-3, 42)
+    sweep = antenna.sweep(0.67 * F, 1.33 * F, points=201)
+    assert sweep.solves <= 18
+    s = cal.WireAntenna(antenna.wires, MIDDLE, sweep.frequencies[77]).solve().reflection_coefficient()
+    assert sweep.s[77, 0, 0] == pytest.approx(s, abs=1e-4)
+    assert sweep.z[0, 0, 0].imag > 0 > sweep.z[-1, 0, 0].imag  # capacitive, then inductive, exp(-i omega t)
+    sweep.write_touchstone(tmp_path / "dipole.s1p")
+
+
+def test_saved_solutions_have_the_same_bits(tmp_path):
+    coil = cal.Lumped(MIDDLE, resistance=100.0)
+    rod = straight(0.5, 1e-3, 20, conductor=cal.planar.Conductor(1e6))
+    given = cal.WireAntenna(rod, MIDDLE, F, loads=[coil]).solve()
+    given.save(tmp_path / "wire.h5")
+    found = cal.load(tmp_path / "wire.h5")
+    assert np.array_equal(found.electric([[0.1, 0.2, 0.3]]), given.electric([[0.1, 0.2, 0.3]]))
+    assert found.input_impedance == given.input_impedance
+    assert found.on_plane(origin=[0, 0, 0], size=[1, 1], points=[4, 4], normal=[0, 1, 0]).to_xarray().sizes
+    assert given.to_html(tmp_path / "wire.html").stat().st_size > 10_000
+
+
+REFUSED = {
+    "wires 0 and 1 touch or cross": ([straight(0.5, 1e-3, 21), cal.Wire([[-0.1, 0, 0], [0.2, 0, 0]], 1e-3, 7)], MIDDLE),
+    "no wire is at": (straight(0.5, 1e-3, 20), cal.WireGap([0.1, 0, 0])),
+    "a free end of a wire": (straight(0.5, 1e-3, 20), cal.WireGap([0, 0, 0.25])),
+    "shorter than 2 radii": (straight(0.5, 5e-2, 20), MIDDLE),
+    "where 3 segments meet": (
+        [straight(0.5, 1e-3, 20), cal.Wire([[0, 0, 0], [0.2, 0, 0]], 1e-3, 8)], MIDDLE,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_wires_that_cannot_be_are_refused(message):
+    wires, port = REFUSED[message]
+    with pytest.raises(ValueError, match=message):
+        cal.WireAntenna(wires, port, F)
+
+
+def test_further_mistakes_are_reported():
+    with pytest.raises(ValueError, match="below the ground"):
+        cal.WireAntenna(straight(0.5, 1e-3, 20), MIDDLE, F, ground="pec")
+    with pytest.raises(ValueError, match="short-circuits it"):
+        cal.WireAntenna(cal.Wire([[0, 0, 0], [1, 0, 0]], 1e-3, 20), (), F, ground="pec")
+    with pytest.raises(ValueError, match="have no ports"):
+        cal.WireAntenna(straight(0.5, 1e-3, 20), frequency=F).solve()
+    with pytest.raises(TypeError, match="lies in a WireGap"):
+        cal.WireAntenna(straight(0.5, 1e-3, 20), MIDDLE, F, loads=cal.Lumped(cal.DeltaGap(between=(1, 2)), 50.0))
+    with pytest.raises(ValueError, match="within the metal"):
+        straight(0.5, 1e-3, 20, coating=(5e-4, 2.0))
+    with pytest.raises(ValueError, match="are one"):
+        cal.Wire([[0, 0, 0], [0, 0, 0], [0, 0, 1]], 1e-3, 20)
+    with pytest.warns(cal.AccuracyWarning, match="5.0 radii long"):
+        cal.WireAntenna(straight(0.5, 5e-3, 20), MIDDLE, F)
