@@ -298,6 +298,8 @@ def operations() -> Iterator[Call]:
     room = cal.AcousticProblem(sphere(), 1.0, fluid=cal.Fluid(1.2, 343.0), side="interior")
     saved = valid_methods.FOLDER / "solution.h5"
     cal.LaplaceDirichlet(sphere()).solve(1.0).save(saved)
+    deck = valid_methods.FOLDER / "dipole.nec"
+    deck.write_text("GW 1 5 0 0 0 0 0 1 1e-3\nGE 0\nEN\n")
     given: dict[str, dict[str, Any]] = {
         "a_weighting": {"frequencies": [100.0, 1000.0]},
         "adjoint_double_layer": {"green": green, "trial": space, "test": None, "quadrature": None},
@@ -305,6 +307,7 @@ def operations() -> Iterator[Call]:
         "VolumeSpace": {"name": "finite elements", "dimension": 3},
         "cell_inverse": {"operator": layered.assemble("fft"), "cells": np.zeros(flat.dimension, int)},
         "cg": {"A": matrix, "b": vector, "rtol": 1e-6, "maxiter": 10},
+        "read_nec": {"path": deck},
         "double_layer": {"green": green, "trial": space, "test": None, "quadrature": None},
         "double_layer_potential": {"green": green, "density": density, "quadrature": None},
         "dual_tests": {"space": edges},
