@@ -40,6 +40,8 @@ from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep, sc
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.sweep import Sweep, sweep_of, warned_of_coarse_meshes
+from calderon.formulations.wires.antenna import WireAntenna
+from calderon.formulations.wires.wire import Wire
 from calderon.mesh import Material, TriangleMesh
 from calderon.operators import blocks
 from calderon.operators.sparse_factors import Unknowns
@@ -69,6 +71,9 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
         media = {"air": cal.Material(), "low": cal.Material(2.25), "high": cal.Material(4.0)}
         solution = cal.MaxwellProblem(mesh, regions=media, surfaces=surfaces, wavenumber=3.0).solve(wave)
 
+    wires: `Wire` or several, without mesh, regions and surfaces: the problem is then that of a `WireAntenna`, which is
+    returned.
+
     Unknown are J = n x H and M = -n x E on interfaces, J on metal; the fields of both sides of each interface are equal
     (Poggio, Miller; Chang, Harrington; Wu, Tsai), the electric one is zero along metal. At edges where surfaces meet
     currents flow from one into the others as the sides say. preconditioner="near" (the default of "dense" and "mlfmm")
@@ -83,14 +88,25 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
     and tags that are not known, and for bodies below k times diameter = 1e-3; TypeError for other arguments.
     """
 
-    mesh: TriangleMesh
-    regions: Mapping[str, Material] = field(kw_only=True)
-    surfaces: Mapping[Any, SurfaceKind] = field(kw_only=True)
+    mesh: TriangleMesh = None  # type: ignore[assignment]
+    regions: Mapping[str, Material] = field(default_factory=dict, kw_only=True)
+    surfaces: Mapping[Any, SurfaceKind] = field(default_factory=dict, kw_only=True)
     ports: DeltaGap | Sequence[DeltaGap] = field(default=(), kw_only=True)
+    wires: Sequence[Wire] = field(default=(), kw_only=True)
     loads: Lumped | Sequence[Lumped] = field(default=(), kw_only=True)
     wavenumber: float = field(default=None, kw_only=True)  # type: ignore[assignment]
     frequency: float | None = field(default=None, kw_only=True)
     impedance: float | None = field(default=None, kw_only=True)
+
+    def __new__(cls, mesh: Any = None, **given: Any) -> Any:  # noqa: D102
+        if not given.get("wires"):
+            return super().__new__(cls)
+        if mesh is not None or given.get("regions") or given.get("surfaces"):
+            raise ValueError(
+                "wires and surfaces in one problem are not supported: give wires= without a mesh, or the wires as "
+                "strips of metal whose width is four radii"
+            )
+        return WireAntenna(**{name: value for name, value in given.items() if name not in ("regions", "surfaces")})
 
     def __post_init__(self) -> None:
         if not isinstance(self.mesh, TriangleMesh):
