@@ -113,6 +113,7 @@ def constructors() -> Iterator[Call]:
         },
         "PermittivityTable": {"frequencies": [1e9, 2e9], "values": [4 + 0.1j, 3.9 + 0.2j]},
         "material": {"name": "FR4"},
+        "Molecule": {"places": [[0, 0, 0]], "charges": [1e-19], "radii": [1e-10]},
         "MaxwellDG": {"mesh": tetrahedra(), "order": 1, "flux": "centred", "courant": 0.9, "time_step": None},
         "ModifiedHelmholtz": {"decay": 1.0},
         "Moment": {"resultant": Z},
@@ -252,6 +253,7 @@ def shapes() -> Iterator[Call]:
             "elastic_sphere": {"wavenumber": 1.0, "radius": 1.0, "material": solid, "fluid": fluid, "direction": X},
             "ellipsoid_capacitance": {"semi_axes": (3.0, 2.0, 1.0)},
             "fluid_sphere": {"k": 1.0, "radius": 1.0, "interior_wavenumber": 2.0, "density_ratio": 2.0, "direction": X},
+            "head_magnetic_field": {"position": [0, 0, 0.5], "moment": X, "points": [[0, 0, 1.2], [1.0, 1.0, 0]]},
             "hertz_dipole": {"k": 1.0, "moment": Z, "position": [0, 0, 0], "kind": "electric"},
             "impedance_sphere": {"k": 1.0, "radius": 1.0, "admittance": 0.5, "direction": X},
             "layered_fluid_sphere": {

@@ -291,7 +291,23 @@ def statics() -> Iterator[tuple[Any, Methods]]:
     }  # fmt: skip
     deck = FOLDER / "deck.qui"
     deck.write_text("0 two squares\nQ a 0 0 0 1 0 0 1 1 0 0 1 0\nQ b 0 0 1 1 0 1 1 1 1 0 1 1\n")
-    yield cal.StaticProblem, {"from_fastcap": {"path": deck, "space": "P1"}}
+    ball = sphere()
+    rows = [f"{x} {y} {z} 0 0 1" for x, y, z in ball.vertices.tolist()]
+    corners = ["{} {} {}".format(*each) for each in ball.triangles.tolist()]
+    count = len(corners)
+    (FOLDER / "a.tri").write_text("\n".join([f"- {len(rows)}", *rows, f"- {count} {count} {count}", *corners]) + "\n")
+    head, sigma, ion = FOLDER / "a.geom", FOLDER / "a.cond", FOLDER / "a.pqr"
+    head.write_text("# Domain Description 1.1\nInterfaces 1\nInterface a: a.tri\nDomains 1\nDomain b: -a\n")
+    sigma.write_text("b 1.0\n")
+    ion.write_text("ATOM 1 O MOL 1 0 0 0 -0.5 1.5\n")
+    yield cal.StaticProblem, {
+        "from_fastcap": {"path": deck, "space": "P1"},
+        "from_openmeeg": {"geometry": head, "conductivities": sigma, "scale": 1.0, "space": "P1"},
+    }  # fmt: skip
+    yield cal.Molecule, {"read": {"path": ion}}
+    yield cal.Molecule.read(ion), {"surface": {"h": 1e-10}}
+    nerve = cal.StaticProblem(ball, {"b": cal.Region("all", conductivity=1.0)}, outside=None)
+    yield nerve.solve(sources=[cal.StaticDipole([0, 0, 0.1], Z)]), {"magnetic_field": {"points": POINTS}}
     solution = oil.solve(**given)
     near = {"points": [[0, 0, 1.5]], "backend": "numba", "precision": "double"}
     yield solution, {

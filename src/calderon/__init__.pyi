@@ -40,6 +40,7 @@ from .formulations import (
     LaplaceDirichlet as LaplaceDirichlet,
     LaplaceNeumann as LaplaceNeumann,
     Lumped as Lumped,
+    Molecule as Molecule,
     MaxwellProblem as MaxwellProblem,
     Metal as Metal,
     PECAntenna as PECAntenna,

@@ -11,7 +11,7 @@ from calderon.exact.cavity import CavityMode, cubic_cavity
 from calderon.exact.elastic_sphere import elastic_shell, elastic_sphere
 from calderon.exact.fluid_layers import layered_fluid_sphere
 from calderon.exact.hertz_dipole import HertzDipole, hertz_dipole
-from calderon.exact.layered_head import layered_head
+from calderon.exact.layered_head import head_magnetic_field, layered_head
 from calderon.exact.mie import MieScattering, layered_sphere, mie_dielectric_sphere, mie_layered_sphere, mie_pec_sphere
 from calderon.exact.point_sources import PointSources, point_sources, spread_point_sources
 from calderon.exact.radiating_sphere import RadiatingSphere, radiating_cap, radiating_sphere
@@ -48,6 +48,7 @@ __all__ = [
     "elastic_sphere",
     "ellipsoid_capacitance",
     "fluid_sphere",
+    "head_magnetic_field",
     "hertz_dipole",
     "impedance_sphere",
     "layered_fluid_sphere",

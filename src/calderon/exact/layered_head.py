@@ -1,4 +1,4 @@
-"""The potential of a current dipole in concentric conductors: a head as brain, skull and scalp."""
+"""A current dipole in concentric conductors, a head as brain, skull and scalp: potential and magnetic field."""
 
 from collections.abc import Sequence
 
@@ -6,6 +6,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.exact.vacuum import VACUUM_PERMEABILITY
 from calderon.validation import one_or_more_points, one_point, positive_numbers
 
 ORDERS = 400
@@ -55,6 +56,30 @@ def layered_head(
         if size < SMALLEST * largest:
             break
     return np.asarray(total / (4 * np.pi * sigma[0] * r[-1] ** 2))
+
+
+def head_magnetic_field(position: ArrayLike, moment: ArrayLike, points: ArrayLike) -> NDArray[np.float64]:
+    """The magnetic field B (n, 3) in T outside of concentric spheres about the origin of a current dipole in them,
+    whatever their radii and conductivities.
+
+    position: (3,) in m, moment (3,) in A m. points: (n, 3), farther from the origin than the dipole. With the vector a
+    from the dipole to a point r,
+
+        B = mu_0 / (4 pi F^2) (F m x y - (m x y . r) grad F),        F = |a| (|r| |a| + |r|^2 - y . r).
+
+    A radial dipole, or one in the centre, has none. J. Sarvas, Phys. Med. Biol. 32 (1987), 11, equation 25. ValueError
+    for points that are not farther out.
+    """
+    y, m, r = one_point(position, "position"), one_point(moment, "moment"), one_or_more_points(points)
+    away = np.linalg.norm(r, axis=1, keepdims=True)
+    if (away <= np.linalg.norm(y)).any():
+        raise ValueError("the formula is for points outside: each has to be farther from the origin than the dipole")
+    a = r - y
+    near = np.linalg.norm(a, axis=1, keepdims=True)
+    along, turn = np.einsum("ni,ni->n", a, r)[:, None], np.cross(m, y)
+    size = near * (away * near + away**2 - (r @ y)[:, None])
+    slope = (near**2 / away + along / near + 2 * (near + away)) * r - (near + 2 * away + along / near) * y
+    return np.asarray(VACUUM_PERMEABILITY / (4 * np.pi) * (size * turn - (r @ turn)[:, None] * slope) / size**2)
 
 
 def _on_outermost(n: int, radii: NDArray[np.float64], sigma: NDArray[np.float64]) -> float:

@@ -14,7 +14,8 @@ from calderon.validation import finite_number, positive_length, refuse_gain, unm
 
 SPEED_OF_LIGHT = scipy.constants.speed_of_light  # m/s
 VACUUM_PERMITTIVITY = scipy.constants.epsilon_0  # F/m
-VACUUM_IMPEDANCE = scipy.constants.mu_0 * scipy.constants.speed_of_light  # ohm
+VACUUM_PERMEABILITY = scipy.constants.mu_0  # H/m
+VACUUM_IMPEDANCE = VACUUM_PERMEABILITY * SPEED_OF_LIGHT  # ohm
 
 
 def conducting_permittivity(relative: ArrayLike, conductivity: ArrayLike, frequency: float) -> np.ndarray | complex:

@@ -15,7 +15,8 @@ from calderon.formulations.options import SolveChoices, SolveOptions, named_opti
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.statics.equation import StaticEquation
-from calderon.formulations.statics.fastcap import read_fastcap
+from calderon.formulations.statics.files.fastcap import read_fastcap
+from calderon.formulations.statics.files.openmeeg import read_openmeeg
 from calderon.formulations.statics.lead_field import lead_field
 from calderon.formulations.statics.loads import Source, density_loads, regions_of, source_loads
 from calderon.formulations.statics.posed import Excitation, Posed
@@ -25,6 +26,7 @@ from calderon.formulations.statics.solution import StaticSolution
 from calderon.formulations.statics.sweep import SweptSystem, require_swept, steps_of, with_materials
 from calderon.formulations.statics.unknowns import Unknowns
 from calderon.mesh import TriangleMesh
+from calderon.mesh.sizes import scale_factor
 from calderon.spaces.space import Tags
 from calderon.validation import describe, list_of, one_of, one_or_more_points, real_number
 from calderon.waves import PointCharge
@@ -76,6 +78,16 @@ class StaticProblem(Problem[StaticSolution]):
         such file, with its line."""
         mesh, regions, electrodes, outside = read_fastcap(path)
         return cls(mesh, regions, {name: tuple(tags) for name, tags in electrodes.items()}, outside, space)
+
+    @classmethod
+    def from_openmeeg(
+        cls, geometry: str | Path, conductivities: str | Path, scale: float = 1.0, space: Literal["P1", "P2"] = "P1"
+    ) -> "StaticProblem":
+        """The problem of a head of OpenMEEG, of its domains (.geom, with the surfaces that it names) and conductivities
+        (.cond), lengths times scale (1e-3: mm to m). Regions and tags have the names of domains and interfaces; domains
+        without conductivity, as of air, are left out. ValueError, naming file and line, for what is no such file."""
+        mesh, regions = read_openmeeg(geometry, conductivities, scale_factor(scale))
+        return cls(mesh, regions, {}, None, space)
 
     @cached_property
     def posed(self) -> Posed:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calderon.exact import VACUUM_PERMITTIVITY
+from calderon.exact.vacuum import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 from calderon.spaces.space import Tags
 from calderon.validation import describe, positive_length
 
@@ -31,7 +31,7 @@ KINDS = {
     for each in (
         Kind("permittivity", VACUUM_PERMITTIVITY, "V", "V/m", "C", "C/m^2", "E", "D"),
         Kind("conductivity", 1.0, "V", "V/m", "A", "A/m^2", "E", "J"),
-        Kind("permeability", 4e-7 * np.pi, "A", "A/m", "Wb", "T", "H", "B"),
+        Kind("permeability", VACUUM_PERMEABILITY, "A", "A/m", "Wb", "T", "H", "B"),
     )
 }
 

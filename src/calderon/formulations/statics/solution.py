@@ -15,6 +15,7 @@ from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.statics.equation import green_of
 from calderon.formulations.statics.forces import by_tag, force_densities
 from calderon.formulations.statics.loads import Source, regions_of
+from calderon.formulations.statics.magnetic import magnetic_field
 from calderon.formulations.statics.posed import Excitation, Posed
 from calderon.formulations.statics.region import Kind, Region
 from calderon.formulations.statics.surface_values import strengths
@@ -153,6 +154,22 @@ class StaticSolution(SampledField, SavedSolution, Viewable, Described):
                     function = each.gradient if gradient else each.potential
                     total += function(x, region.decay) / (self.kind.factor * region.constant)
         return total
+
+    @of_any_shape
+    def magnetic_field(self, points: ArrayLike) -> NDArray[np.float64]:
+        """B (n, 3) in T at points (n, 3) off the surfaces, of current dipoles in conductors and of the currents that
+        they drive, as outside of a head (statics/magnetic.py). ValueError for other materials and sources, and for
+        currents that enter, whose wires are not known."""
+        if self.kind.name != "conductivity":
+            raise ValueError("a magnetic field is that of currents, in regions with conductivity=")
+        entering = any(self.totals.values()) or self.density.coefficients.any()
+        dipoles = [each for each in self.sources if isinstance(each, StaticDipole)]
+        if entering or self.posed.electrodes or len(dipoles) < len(self.sources):
+            raise ValueError(
+                "a magnetic field is that of current dipoles: electrodes, points and walls where currents enter have "
+                "wires, whose field is not known"
+            )
+        return magnetic_field(self.posed, self.surface, dipoles, one_or_more_points(points))
 
     @property
     def energy(self) -> float:

@@ -1,7 +1,7 @@
 """Conforming meshes of the walls between solids, by the fragments of gmsh's OpenCASCADE kernel."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +26,15 @@ SOLIDS = 10_000
 """Largest number of solids."""
 
 
-def solids(shapes: Mapping[str, Solid] | str | Path, h: float) -> TriangleMesh:
+def solids(shapes: Mapping[str, Solid | Sequence[Solid]] | str | Path, h: float) -> TriangleMesh:
     """All walls of solids that touch, are apart, or lie in each other, with edges of about h in m, shorter where bodies
     are thinner: one mesh with common vertices where walls meet, as `StaticProblem` needs it.
 
-    shapes: {name: Solid}; where solids overlap the later one counts, so that what lies in a body comes after it. Or the
-    path of a CAD file, whose solids have the names that it gives them, or "solid 1" and so on. Tags are named "a|b"
-    for the wall between the solids a and b, in their order, and "a|outside" for what is around them. "a" alone stands
-    for all walls of a: in `mesh.restricted("a")`, which is its closed surface, and wherever else tags are given.
+    shapes: {name: Solid}, or a list of solids under one name; where solids overlap the later name counts, so that what
+    lies in a body comes after it. Or the path of a CAD file, whose solids have the names that it gives them, or
+    "solid 1" and so on. Tags are named "a|b" for the wall between the solids a and b, in their order, and "a|outside"
+    for what is around them. "a" alone stands for all walls of a: in `mesh.restricted("a")`, which is its closed
+    surface, and wherever else tags are given.
     Vertices lie on round walls, whose triangles enclose less than the body.
 
     MeshError for solids without a part of their own, unreadable files, h above the size of all, and if gmsh is not
@@ -44,29 +45,41 @@ def solids(shapes: Mapping[str, Solid] | str | Path, h: float) -> TriangleMesh:
         regions = {"air": cal.Region("air"), "ball": cal.Region("ball", permittivity=4.0)}
     """
     h = positive("h", h)
-    given: dict[str, Solid] = {} if not isinstance(shapes, Mapping) else dict(shapes)
+    given = _given(shapes)
+    with gmsh_model("solids") as gmsh:
+        gmsh.option.setString("Geometry.OCCTargetUnit", "MM")  # OpenCASCADE's own: another one stays when gmsh ends
+        every = [each for own in given.values() for each in own]
+        read = {id(each): _imported(gmsh, each) for each in every if each.kind == "file"}
+        scale = SIZE / _size(gmsh, every, h)
+        named = _named(gmsh, read[id(every[0])]) if isinstance(shapes, str | Path) else {}
+        for volumes in read.values():
+            gmsh.model.occ.dilate([(3, each) for each in volumes], 0, 0, 0, *(3 * [1e-3 * scale]))
+        made = named or {
+            name: [n for each in own for n in (read.get(id(each)) or [_built(gmsh, each, scale)])]
+            for name, own in given.items()
+        }
+        owner = _fragments(gmsh, made)
+        gmsh.model.occ.synchronize()
+        return _meshed(gmsh, list(made), owner, h, scale)
+
+
+def _given(shapes: object) -> dict[str, list[Solid]]:
+    """Solids by name; MeshError for anything else."""
     if isinstance(shapes, str | Path):
-        whole = Solid.read(shapes)
-    elif not given or len(given) > SOLIDS:
+        return {"": [Solid.read(shapes)]}
+    if not isinstance(shapes, Mapping) or not shapes or len(shapes) > SOLIDS:
         raise MeshError(f"solids are given by name, {{'a': cal.mesh.Solid.ball(1.0)}}, got {describe(shapes)}")
-    for name, each in given.items():
-        if not isinstance(name, str) or PAIR in name or name in ("", OUTSIDE, "all") or not isinstance(each, Solid):
+    found = {}
+    for name, each in shapes.items():
+        own = list(each) if isinstance(each, list | tuple) else [each]
+        fits = isinstance(name, str) and PAIR not in name and name not in ("", OUTSIDE, "all")
+        if not fits or not own or not all(isinstance(one, Solid) for one in own):
             raise MeshError(
                 f"a solid is a cal.mesh.Solid, and its name a text without {PAIR!r}, not {OUTSIDE!r} or 'all'; got "
                 f"{name!r}: {describe(each)}"
             )
-    with gmsh_model("solids") as gmsh:
-        gmsh.option.setString("Geometry.OCCTargetUnit", "MM")  # OpenCASCADE's own: another one stays when gmsh ends
-        read = {name: _imported(gmsh, each) for name, each in given.items() if each.kind == "file"}
-        if not given:
-            read = _named(gmsh, _imported(gmsh, whole))
-        scale = SIZE / _size(gmsh, given, h)
-        for volumes in read.values():
-            gmsh.model.occ.dilate([(3, each) for each in volumes], 0, 0, 0, *(3 * [1e-3 * scale]))
-        made = {name: read[name] if name in read else [_built(gmsh, given[name], scale)] for name in given or read}
-        owner = _fragments(gmsh, made)
-        gmsh.model.occ.synchronize()
-        return _meshed(gmsh, list(made), owner, h, scale)
+        found[name] = own
+    return found
 
 
 def _imported(gmsh: Any, solid: Solid) -> list[int]:
@@ -97,9 +110,9 @@ def _named(gmsh: Any, volumes: list[int]) -> dict[str, list[int]]:
     return found
 
 
-def _size(gmsh: Any, given: Mapping[str, Solid], h: float) -> float:
+def _size(gmsh: Any, given: Sequence[Solid], h: float) -> float:
     """The diameter in m of all solids; MeshError for h above it."""
-    corners = [each.bounds for each in given.values() if each.kind != "file"]
+    corners = [each.bounds for each in given if each.kind != "file"]
     gmsh.model.occ.synchronize()
     if gmsh.model.getEntities(3):
         corners.append(1e-3 * np.reshape(gmsh.model.getBoundingBox(-1, -1), (2, 3)))

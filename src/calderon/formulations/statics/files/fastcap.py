@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.statics.cells import OUTER, cells_of
+from calderon.formulations.statics.files.cells import OUTER, cells_of
+from calderon.formulations.statics.files.text_lines import Lines, given_path, lines_of, numbers_of, within, wrong
 from calderon.formulations.statics.region import Region
 from calderon.mesh import TriangleMesh, joined
-from calderon.validation import describe
 
-BYTES, PANELS, SURFACES = 100_000_000, 1_000_000, 10_000
-"""Largest sizes: bytes of a file, panels of all files together, lines of a list."""
+PANELS, SURFACES = 1_000_000, 10_000
+"""Largest numbers of panels of all files together, and of lines of a list."""
+COMMENTS = "*%#"
 Vectors = NDArray[np.float64]
 
 
@@ -38,14 +39,12 @@ class Panels:
 def read_panels(path: str | Path) -> list[Panels]:
     """All surfaces of a .lst file, or of a .qui file alone in vacuum; ValueError, naming file and line, for what is no
     such file."""
-    if not isinstance(path, str | Path):
-        raise TypeError(f"a FastCap file is given by its path, got {describe(path)}")
-    place = Path(path)
+    place = given_path(path, "a FastCap file")
     if place.suffix.lower() == ".qui":
         return _of_conductors(_file(place), "1", [1.0], np.zeros(3))
     found: list[Panels] = []
     group, number = "1", 1
-    for line, entries in _lines(place):
+    for line, entries in lines_of(place, SURFACES, COMMENTS):
         with_sign = [each for each in entries if each in ("+", "-")]
         given = [each for each in entries if each not in ("+", "-")]
         kind = given[0].upper()
@@ -54,12 +53,12 @@ def read_panels(path: str | Path) -> list[Panels]:
             continue
         count = {"C": 4, "D": 8, "B": 8}.get(kind)
         if count is None or len(given) != 2 + count:
-            raise _wrong(place, line, "C file eps x y z, D or B file outer inner x y z rx ry rz, or G name")
-        numbers = _numbers(given[2:], place, line)
+            raise wrong(place, line, "C file eps x y z, D or B file outer inner x y z rx ry rz, or G name")
+        numbers = numbers_of(given[2:], place, line)
         constants = numbers[: 1 if kind == "C" else 2]
         if min(constants) <= 0:
-            raise _wrong(place, line, "positive permittivities")
-        panels, shift = _file(_within(place, given[1], line)), np.array(numbers[len(constants) : len(constants) + 3])
+            raise wrong(place, line, "positive permittivities")
+        panels, shift = _file(within(place, given[1], line)), np.array(numbers[len(constants) : len(constants) + 3])
         if kind == "D":
             triangles = np.concatenate([each for each in panels.values()]) + shift
             pair = constants if "-" not in with_sign else constants[::-1]
@@ -93,15 +92,15 @@ def _file(path: Path) -> dict[str, Vectors]:
     """Triangles (n, 3, 3) of a .qui file by the name of their conductor."""
     found: dict[str, list[Any]] = {}
     renamed: dict[str, str] = {}
-    for line, entries in _lines(path, title=True):
+    for line, entries in _panels(path):
         kind = entries[0].upper()
         if kind == "N" and len(entries) == 3:
             renamed[entries[1]] = entries[2]
             continue
         count = {"T": 3, "Q": 4}.get(kind)
         if count is None or len(entries) not in (2 + 3 * count, 3 + 3 * count):
-            raise _wrong(path, line, "T name and 9 numbers, Q name and 12 numbers, or N old new")
-        corners = np.array(_numbers(entries[2 : 2 + 3 * count], path, line)).reshape(-1, 3)
+            raise wrong(path, line, "T name and 9 numbers, Q name and 12 numbers, or N old new")
+        corners = np.array(numbers_of(entries[2 : 2 + 3 * count], path, line)).reshape(-1, 3)
         parts = [[0, 1, 2]] if count == 3 else [[0, 1, 2], [0, 2, 3]]
         found.setdefault(entries[1], []).extend(corners[part].tolist() for part in parts)
     if not found:
@@ -109,43 +108,10 @@ def _file(path: Path) -> dict[str, Vectors]:
     return {renamed.get(name, name): np.array(each) for name, each in found.items()}
 
 
-def _lines(path: Path, title: bool = False) -> list[tuple[int, list[str]]]:
-    """Numbers and entries of lines that are no comments; title: the first line is text."""
-    if not path.is_file():
-        raise ValueError(f"{path}: no such file")
-    if path.stat().st_size > BYTES:
-        raise ValueError(f"{path}: more than {BYTES} bytes")
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except UnicodeDecodeError:
-        raise ValueError(f"{path}: no text file") from None
-    rows = [(n, each.split()) for n, each in enumerate(lines, 1) if each.strip() and each.lstrip()[0] not in "*%#"]
-    rows = [each for each in rows if not (title and each[0] == 1 and each[1][0].upper() not in ("T", "Q"))]
-    if len(rows) > (PANELS if title else SURFACES):
-        raise ValueError(f"{path}: {len(rows)} lines are too many")
-    return rows
-
-
-def _numbers(entries: list[str], path: Path, line: int) -> list[float]:
-    try:
-        numbers = [float(each) for each in entries]
-    except ValueError:
-        raise _wrong(path, line, "numbers") from None
-    if not np.isfinite(numbers).all() or np.abs(numbers).max() > 1e12:
-        raise _wrong(path, line, "finite numbers up to 1e12")
-    return numbers
-
-
-def _within(place: Path, name: str, line: int) -> Path:
-    """The path of a file that a list names, in the folder of the list."""
-    path = place.parent / name
-    if not path.resolve().is_relative_to(place.parent.resolve()):
-        raise _wrong(place, line, f"files in its own folder, not {name!r}")
-    return path
-
-
-def _wrong(path: Path, line: int, wanted: str) -> ValueError:
-    return ValueError(f"{path}, line {line}: expected are {wanted}")
+def _panels(path: Path) -> Lines:
+    """Lines of a .qui file without its title, which is the first one unless that is a panel."""
+    rows = lines_of(path, PANELS, COMMENTS)
+    return [each for each in rows if each[0] > 1 or each[1][0].upper() in ("T", "Q")]
 
 
 def read_fastcap(path: str | Path) -> tuple[TriangleMesh, dict[str, Region], dict[str, list[str]], Region]:
