@@ -13,6 +13,7 @@ from calderon.coupling.elastic_volumes import ElasticVolume
 from calderon.coupling.elimination import EliminatedSystem
 from calderon.coupling.filled_holes import FilledHoles
 from calderon.coupling.response import Response
+from calderon.coupling.structure_modes import StructureMode, WetStructure, shape
 from calderon.coupling.structures import Structure
 from calderon.exact.angular import unit_directions
 from calderon.formulations.acoustic.fluid import Fluid, wave_constants
@@ -259,13 +260,22 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
             f"eta = {self.eta:.4g} m, u = (S - omega^2 M)^-1 (F - N' p)"
         )
         self._warn_of_modes()
-        spaces = (self.functions,) if self.holes is None else (self.functions, self.holes.space)
-        return EliminatedSystem(text, self._operator(), spaces, elimination=self.response)
+        operator = self.operator(self.green, self.omega)
+        return EliminatedSystem(text, operator, self.unknown_functions, elimination=self.response)
+
+    @property
+    def unknown_functions(self) -> tuple[Any, ...]:
+        """The functions of pressures on the wet surface, and in holes."""
+        return (self.functions,) if self.holes is None else (self.functions, self.holes.space)
 
     @cached_property
     def response(self) -> Response:
         """Pressures and their slopes at this frequency."""
-        return Response.of(self.structure, self.omega, self.fluid, self._pressures, self.holes)
+        return self.response_at(self.omega)
+
+    def response_at(self, omega: complex) -> Response:
+        """Pressures and their slopes at an angular frequency, also a complex one."""
+        return Response.of(self.structure, omega, self.fluid, self._pressures, self.holes)
 
     @property
     def _pressures(self) -> NDArray[np.int64] | None:
@@ -285,15 +295,15 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
                 "whole.static_rest(shift)"
             )
 
-    def _operator(self) -> BoundaryOperator:
+    def operator(self, green: Helmholtz, omega: complex) -> BoundaryOperator:
         """[A, B] of p and of dp/dn, with rows and columns of holes."""
-        functions, slopes, green, eta = self.functions, self._slopes, self.green, self.eta
+        functions, slopes, eta = self.functions, self._slopes, self.eta
         pressure = of_values(green, functions.space, functions.part, eta)
         slope = of_slopes(green, slopes.space, functions.part, eta)
         first = [transformed(pressure, right=functions.images), transformed(slope, right=slopes.images)]
         if self.holes is None:
             return blocks([first])
-        own = self.holes.operators(self.omega)
+        own = self.holes.operators(omega)
         return blocks([[first[0], None, first[1], None], [None, own[0], None, own[1]]])
 
     @property
@@ -349,19 +359,11 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> ElasticScatteringSolution:
         structure, response, forces = self.structure, self.response, self.forces
-        moved = response.volume(coefficients[:, None], None if forces is None else forces[:, None])
-        value = response.trace @ moved
-        pressures = response.primary(coefficients[:, None], value)
-        slopes = response.fields(pressures, pressures[:0], value)[len(pressures) :, 0]
-        moved = moved[:, 0]
-        functions, derivatives, surface, inner = self.functions, self._slopes, self.surface, ()
-        if self.holes is not None:
-            cut, jump = functions.dimension, derivatives.dimension
-            inner = self.holes.layers(self.omega, pressures[cut:, 0], slopes[jump:])
-            pressures, slopes = pressures[:cut], slopes[:jump]
-        pressure = Function(functions.space, functions.extended(pressures[:, 0]), "pressure", "Pa")
-        slope = Function(derivatives.space, derivatives.extended(slopes), "slope of the pressure", "Pa/m")
+        moved, pressures, slopes = response.state(coefficients, forces)
+        surface = self.surface
+        pressure, slope, inner = self.surface_fields(pressures, slopes)
         layers = double_layer_potential(self.green, pressure), single_layer_potential(self.green, -1 * slope)
+        interior = () if self.holes is None else self.holes.layers(self.omega, *inner)
         images = 1 if surface.half_space else len(surface.parities)
         given = 0.0 if forces is None else 0.5 * images * self.omega * float(np.vdot(forces, moved).imag)
         lost = 0.0
@@ -369,9 +371,36 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
             lost = -0.5 * images * self.omega * float(np.vdot(moved, structure.stiffness @ moved).imag)
         return ElasticScatteringSolution(
             data, self.wavenumber, info, pressure, layers, derivative=slope, frequency=self.frequency,
-            interior_layers=inner, inside=self.inside, half_space=surface.half_space, fluid=self.fluid,
+            interior_layers=interior, inside=self.inside, half_space=surface.half_space, fluid=self.fluid,
             input_power=given, lost_power=lost, **self._moved(moved.astype(np.complex128)),
         )  # fmt: skip
+
+    def surface_fields(
+        self, pressures: NDArray[Any], slopes: NDArray[Any]
+    ) -> tuple[Function, Function, tuple[NDArray[Any], NDArray[Any]]]:
+        """p in Pa and dp/dn in Pa/m on the whole wet surface, and coefficients of both in holes."""
+        functions, derivatives = self.functions, self._slopes
+        cut, jump = functions.dimension, derivatives.dimension
+        pressure = Function(functions.space, functions.extended(pressures[:cut]), "pressure", "Pa")
+        slope = Function(derivatives.space, derivatives.extended(slopes[:jump]), "slope of the pressure", "Pa/m")
+        return pressure, slope, (pressures[cut:], slopes[jump:])
+
+    def modes(self, number: int) -> list[StructureMode]:
+        """The lowest modes of the structure in vacuo, without loss, by frequency: six rigid ones of a body that no
+        mirror holds are the first. Their frequencies are `mode.frequency.real` in Hz; `mode.write` gives a file for
+        ParaView. Modes in the fluid are those of `resonances(problem, low, high)`."""
+        frequencies, shapes = self.structure.modes(number, float(np.real(self.omega)) ** 2)
+        found = []
+        for frequency, moved in zip(frequencies.tolist(), (shapes / np.abs(shapes).max(axis=0)).T, strict=True):
+            normal = self._slopes.extended(self.structure.normal @ moved)
+            omega = 2 * np.pi * frequency
+            surface = Function(self._slopes.space, normal, "normal displacement", "m")
+            found.append(shape(self, omega / self.fluid.speed_of_sound, omega, moved, surface))
+        return found
+
+    def source_free(self) -> WetStructure:
+        """The equation without sources at complex wavenumbers, for `resonances`."""
+        return WetStructure(self)
 
     def _moved(self, coefficients: NDArray[np.complex128]) -> dict[str, Any]:
         """Displacements as fields of the solution."""

@@ -54,19 +54,24 @@ class FilledHoles:
         """<q, psi> of functions of pressures (rows) and of n . u (columns)."""
         return sp.csr_array(self.slopes.mass_matrix(self.space))
 
-    def wavenumber(self, omega: float) -> complex:
+    def green(self, omega: complex) -> Helmholtz:
+        """The Green's function of the fluid, continued to complex frequencies."""
+        k = self.wavenumber(omega)
+        return Helmholtz.continued(k) if np.imag(omega) else Helmholtz(k)
+
+    def wavenumber(self, omega: complex) -> complex:
         """k in 1/m, with the loss of the fluid."""
         k = omega / self.fluid.speed_of_sound
         return k * (1 + 1j * self.fluid.loss) if self.fluid.loss else k
 
-    def operators(self, omega: float) -> tuple[BoundaryOperator, BoundaryOperator]:
+    def operators(self, omega: complex) -> tuple[BoundaryOperator, BoundaryOperator]:
         """I/2 + K and V."""
-        green = Helmholtz(self.wavenumber(omega))
+        green = self.green(omega)
         return of_values(green, self.space, self.space, 0j, -1.0), of_slopes(green, self.slopes, self.space, 0j)
 
     def layers(self, omega: float, pressure: NDArray[Any], slope: NDArray[Any]) -> tuple[Potential, ...]:
         """Potentials whose sum is the pressure in the holes, from coefficients of q and dq/dn."""
-        green = Helmholtz(self.wavenumber(omega))
+        green = self.green(omega)
         q = Function(self.space, -pressure, "pressure in the holes", "Pa")
         moved = Function(self.slopes, -slope, "slope of the pressure in the holes", "Pa/m")
         return double_layer_potential(green, q), single_layer_potential(green, moved)

@@ -1,5 +1,6 @@
 """Finite elements on tetrahedra by scikit-fem: matrices of a second-order equation, and traces on its boundary."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -60,9 +61,9 @@ class FiniteElements(VolumeElements):
         if isinstance(mirrors, Baffle):
             raise ValueError('a volume has no Baffle: give planes, {"z": "even"}, or HalfSpace("z")')
         given = used_volume(volume)
-        if not mirrors:
+        if not isinstance(mirrors, HalfSpace | Mapping) or not mirrors:
             mesh, hollow = given.surface(), given.boundary.hollow
-            return cls(given, degree, MirroredSurface.of(mesh if holes else _without(mesh, hollow), None))
+            return cls(given, degree, MirroredSurface.of(mesh if holes else _without(mesh, hollow), mirrors))
         planes = (mirrors.plane,) if isinstance(mirrors, HalfSpace) else tuple(mirrors)
         found = snapped_volume(given, planes)
         in_mirrors, hollow = _cut(found.surface(), ["xyz".index(plane) for plane in planes])

@@ -90,12 +90,12 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
     ) -> None:
         elements = FiniteElements.of(volume, DEGREES[one_of(space, tuple(DEGREES), "space")], mirrors)
         elements.surface.require_planes("InhomogeneousPotential")
-        if electrodes and mirrors:
-            raise ValueError("electrodes= have no mirrors here: give the whole volume")
         if (permittivity is None) == (permeability is None):
             raise ValueError("give either permittivity= or permeability=, relative to those around")
         if electrodes is not None and not isinstance(electrodes, Mapping):
             raise TypeError(f"electrodes is a table {{name: tags}} of metal, got {electrodes!r}")
+        if electrodes and mirrors:
+            raise ValueError("electrodes= have no mirrors here: give the whole volume")
         if permeability is not None and (charge_density is not None or electrodes):
             raise ValueError("charge_density= and electrodes= belong to permittivity=: magnetic charges do not exist")
         given = {

@@ -24,7 +24,7 @@ class Response(Elimination):
     T u = n . u, dp/dn = rho omega^2 n . u, and y = -<q, psi>' p."""
 
     structure: Structure = None  # type: ignore[assignment]
-    omega: float = 0.0
+    omega: complex = 0.0
     inertia: Any = 0.0  # or one of each function of n . u, (n_v, 1)
 
     limit: ClassVar[float] = 1e11
@@ -34,7 +34,7 @@ class Response(Elimination):
     def of(
         cls,
         structure: Structure,
-        omega: float,
+        omega: complex,
         fluid: Fluid,
         pressures: NDArray[np.int64] | None = None,
         holes: FilledHoles | None = None,
@@ -43,7 +43,7 @@ class Response(Elimination):
         the sums of their mass matrix. pressures: the functions that have unknowns, all by default. holes: a fluid in
         these, whose pressures and n . u follow those of the wet surface."""
         tested = structure.pairing if pressures is None else structure.pairing[pressures]
-        normal, density = structure.normal, fluid.density
+        normal, density = structure.normal, np.array(fluid.density)
         whole, scale = tested, np.full(tested.shape[0], fluid.impedance)
         if holes is not None:
             normal = sp.csr_array(sp.vstack([normal, holes.normal]))
@@ -63,12 +63,22 @@ class Response(Elimination):
         return cls(structure.dynamic(omega**2), normal, pairing, absorbing, structure=structure, omega=omega,
                    inertia=density * omega**2)  # fmt: skip
 
+    def state(
+        self, unknowns: NDArray[Any], forces: NDArray[Any] | None = None
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Displacements, pressures and slopes of the pressure, of unknowns (n,) and forces (N,)."""
+        moved = self.volume(unknowns[:, None], None if forces is None else forces[:, None])
+        value = self.trace @ moved
+        pressures = self.primary(unknowns[:, None], value)
+        slopes = self.fields(pressures, pressures[:0], value)[len(pressures) :]
+        return moved[:, 0], pressures[:, 0], slopes[:, 0]
+
     def _undamped(self) -> SparseLU:
         """Factors with a small loss, and an AccuracyWarning."""
         warn_of_accuracy(
-            f"at {self.omega / (2 * np.pi):.6g} Hz the structure has a mode in vacuo that does not move the fluid, as "
-            f"torsion, which may have any amplitude: its inertia has a loss of {RELEASE:g} more, and the pressure is "
-            "right"
+            f"at {np.real(self.omega) / (2 * np.pi):.6g} Hz the structure has a mode in vacuo that does not move the "
+            f"fluid, as torsion, which may have any amplitude: its inertia has a loss of {RELEASE:g} more, and the "
+            "pressure is right"
         )
         lossy = self.structure.dynamic(self.omega**2 * (1 + 1j * RELEASE))
         return SparseLU(self.with_surface(self.absorbing()) - self.matrix + lossy)

@@ -25,15 +25,16 @@ FEWEST = 2.0
 def resonances(
     problem: Any, low: float, high: float, *, height: float | None = None, **options: Unpack[SolveChoices]
 ) -> list[Any]:
-    """The modes of a room or cavity with frequencies from low to high in Hz, by real part; those of a multiple one
-    follow each other.
+    """The modes of a room, a cavity or a structure in a fluid with frequencies from low to high in Hz, by real part;
+    those of a multiple one follow each other.
 
     problem: an `AcousticProblem` with side="interior", whose walls may absorb, which makes frequencies complex; its
     wavenumber does not matter, velocities and pressures count as 0. Or a `PECScattering` with a closed surface, for the
-    vacuum inside. With mirrors the modes are those that are as even or odd. height: half the height over half the width
-    of the ellipse in the plane of complex wavenumbers in which they are sought, by default 0.2, and 0.5 where walls
-    absorb. Options as in `solve`; "auto" is "dense" for as many unknowns as there, above "hmatrix", and other methods
-    are refused.
+    vacuum inside. Or an `ElasticScattering`: resonances of the structure in its fluid, which radiate, without those
+    that do not move it; modes in vacuo are `problem.modes(number)`. With mirrors the modes are those that are as even
+    or odd. height: half the height over half the width of the ellipse in the plane of complex wavenumbers in which they
+    are sought, by default 0.2, and 0.5 where walls absorb. Options as in `solve`; "auto" is "dense" for as many
+    unknowns as there, above "hmatrix", and other methods are refused.
 
     Resonances of the outside, which the equations have as well, are left out. TypeError for other problems, ValueError
     for the outside, an open surface, bands that reach 0 Hz, meshes without two elements per wavelength, and tables of
@@ -47,8 +48,13 @@ def resonances(
         inside = SilentRoom(problem)
     elif isinstance(problem, PECScattering):
         inside = EmptyCavity(problem)
+    elif callable(getattr(problem, "source_free", None)):  # problems of packages above this one
+        inside = problem.source_free()
     else:
-        raise TypeError(f"resonances are those of an AcousticProblem or a PECScattering, got {describe(problem)}")
+        raise TypeError(
+            f"resonances are those of an AcousticProblem, a PECScattering or an ElasticScattering, got "
+            f"{describe(problem)}"
+        )
     contour = _contour(inside, positive_length(low, "low"), positive_length(high, "high"), height)
     given = checked_choices(options)
     method = given.pop("method", AUTO)
@@ -76,7 +82,7 @@ def _contour(inside: SourceFree[Any], low: float, high: float, height: float | N
             f"the ellipse about {low:g} to {high:g} Hz reaches 0 Hz: divide the band, such as from {low:g} to "
             f"{10 * low:g} Hz first"
         )
-    if elements_per_wavelength(inside.mesh, contour.high) < FEWEST:
+    if elements_per_wavelength(inside.mesh, contour.high / inside.degree) < FEWEST:
         raise ValueError(f"the mesh has less than {FEWEST:g} elements per wavelength at {high:g} Hz: refine it")
-    warn_coarse(inside.mesh, contour.high)
+    warn_coarse(inside.mesh, contour.high / inside.degree)
     return contour

@@ -65,7 +65,8 @@ class SourceFree(ABC, Generic[M]):
     """The equation of the inside of a surface without sources, at complex wavenumbers.
 
     mesh: the whole surface. images: of how many images in mirrors it consists, 1 without. unknowns: their number.
-    speed: of the waves in m/s. absorbs: whether walls do. options: of matrices, set before they are made.
+    speed: of the waves in m/s. absorbs: whether walls do. degree: of the functions. options: of matrices, set
+    before they are made.
     """
 
     mesh: TriangleMesh
@@ -73,6 +74,7 @@ class SourceFree(ABC, Generic[M]):
     unknowns: int
     speed: float
     absorbs = False
+    degree = 1
     options: SolveOptions
 
     @abstractmethod
