@@ -104,7 +104,7 @@ def constructors() -> Iterator[Call]:
             "mesh": mesh, "regions": {"air": cal.Material(), "body": cal.Material(2.0)},
             "surfaces": {0: cal.Interface("air", "body")}, "ports": (), "loads": (), "wavenumber": 1.0,
         },
-        "Metal": {"outside": "air", "inside": None},
+        "Metal": {"outside": "air", "inside": None, "impedance": None},
         "Lumped": {"gap": gap, "resistance": 1.0, "inductance": 1e-9, "capacitance": 1e-12, "parallel": False},
         "MagneticDipole": {"position": [0, 0, 2], "moment": Z, "wavenumber": 1.0, "impedance": 1.0},
         "Lorentz": {"infinite": 1.0, "strengths": 1.0, "resonances": 1e13, "widths": 1e11},

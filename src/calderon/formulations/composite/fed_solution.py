@@ -29,6 +29,7 @@ class CompositeAntennaSolution(RegionFields, AntennaSolution):
     names: tuple[str, ...] = ()
     leaving: tuple[NDArray[np.int64], ...] = ()
     unbounded: int = 0
+    metal_power: float = 0.0
     load_currents: NDArray[np.complex128] = None  # type: ignore[assignment]
     load_resistances: NDArray[np.float64] = None  # type: ignore[assignment]
 

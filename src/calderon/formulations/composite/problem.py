@@ -20,13 +20,19 @@ from calderon.formulations.checks import (
     warn_coarse,
     wavenumber_and_frequency,
 )
-from calderon.formulations.composite.equation import combined_equation, gram_of
+from calderon.formulations.composite.equation import (
+    combined_equation,
+    gram_of,
+    magnetic_factors,
+    magnetic_on_metal,
+    weighted_gram,
+)
 from calderon.formulations.composite.fed_solution import CompositeAntennaSolution
 from calderon.formulations.composite.feeding import Feeding, checked_slots
 from calderon.formulations.composite.junctions import Junctions, RegionTraces
 from calderon.formulations.composite.skeleton import Skeleton, located
 from calderon.formulations.composite.solution import CompositeSolution
-from calderon.formulations.composite.surfaces import Sheet, SurfaceKind
+from calderon.formulations.composite.surfaces import Interface, SurfaceKind
 from calderon.formulations.electromagnetic.dielectric_regions import Region, region
 from calderon.formulations.electromagnetic.extinction import probe_points, warn_of_remainder
 from calderon.formulations.electromagnetic.radar import RadarProblem
@@ -135,6 +141,7 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
         shared = np.count_nonzero(np.count_nonzero(self._port_weights, axis=1) > 1)
         if shared:
             raise ValueError(f"ports share {shared} unknowns: each edge belongs to one port at most")
+        _ = self.system  # an equation that cannot be built is refused here, not when it is solved
 
     def _settle_wavenumber(self) -> None:
         """Store the wavenumber of the region around, the frequency, and with a frequency alone the impedance."""
@@ -295,15 +302,17 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
         return min(elements_per_wavelength(walls.mesh, medium.wavenumber) for walls, medium in pairs)
 
     @cached_property
-    def _sheet_losses(self) -> list[NDArray[np.complex128]]:
-        """The resistance of sheets on the triangles of each region, relative to the impedance around."""
-        kinds = list(self.surfaces.values())
-        ohms = np.array([each.ohms if isinstance(each, Sheet) else 0.0 for each in kinds])[self.skeleton.kinds]
-        relative = (ohms / self._ohms_around).astype(complex)
+    def _losses(self) -> list[NDArray[np.complex128]]:
+        """The impedance of metal on the triangles of each region, relative to the impedance around."""
+        assert self.frequency is not None
+        ohms = [0.0 if isinstance(each, Interface) else each.loss(self.frequency) for each in self.surfaces.values()]
+        relative = (np.array(ohms) / self._ohms_around)[self.skeleton.kinds].astype(complex)
         return [relative[self.skeleton.triangles_of(number)] for number in range(len(self.regions))]
 
     def _build_system(self) -> LinearSystem:
-        operator = combined_equation(self.traces, self.media, self._sheet_losses)
+        operator = combined_equation(
+            self.traces, self.media, self._losses, [each.leaving for each in self.skeleton.walls]
+        )
         if self.loads:
             assert self.frequency is not None
             matrix = self._feeding.load_matrix(self.loads, self.frequency, self._ohms_around)  # type: ignore[arg-type]
@@ -375,19 +384,21 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
         is_fed = isinstance(data, np.ndarray)
         impedance = self._ohms_around if is_fed else data.impedance
         eta, unit = complex(impedance), magnetic_unit(impedance)
-        electric, magnetic = [], []
-        for own in self.traces:
-            electric.append(
-                VectorFunction(own.space, own.electric @ coefficients / eta, "electric surface current", unit)
-            )
-            magnetic.append(VectorFunction(own.space, own.magnetic @ coefficients, "magnetic surface current", "V/m"))
-        outer = self.skeleton.unbounded
-        sources = (magnetic[outer],) if self.traces[outer].has_magnetic else ()
-        radiating = RadiatingCurrents(self.wavenumber, impedance, (electric[outer],), sources)
+        electric, magnetic, lost = [], [], 0.0
         leaving = tuple(each.leaving for each in self.skeleton.walls)
+        for own, loss, sides in zip(self.traces, self._losses, leaving, strict=True):
+            j, m = own.electric @ coefficients / eta, own.magnetic @ coefficients
+            if (factors := magnetic_factors(own, loss, sides)).nnz:
+                m = m + magnetic_on_metal(own, factors, coefficients)
+            lost += 0.5 * eta.real * np.vdot(j, weighted_gram(own.space, loss.real.astype(complex)) @ j).real
+            electric.append(VectorFunction(own.space, j, "electric surface current", unit))
+            magnetic.append(VectorFunction(own.space, m, "magnetic surface current", "V/m"))
+        outer = self.skeleton.unbounded
+        sources = (magnetic[outer],) if magnetic[outer].coefficients.any() else ()
+        radiating = RadiatingCurrents(self.wavenumber, impedance, (electric[outer],), sources)
         given: Any = {
             "electric_currents": tuple(electric), "magnetic_currents": tuple(magnetic), "regions": self.media,
-            "names": tuple(self.regions), "leaving": leaving, "unbounded": outer,
+            "names": tuple(self.regions), "leaving": leaving, "unbounded": outer, "metal_power": float(lost),
         }  # fmt: skip
         if is_fed:
             return self._fed_solution(data, coefficients / eta, info, radiating, given)

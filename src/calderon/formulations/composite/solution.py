@@ -20,8 +20,9 @@ class CompositeSolution(RegionFields, ElectromagneticSolution):
     names: of the regions. electric_currents J = n x H in A/m, or "E0/eta", magnetic_currents M = -n x E in V/m: of each
     region on all surfaces at it, n into the region; of a sheet within the region the sum of both sides. regions: their
     media. leaving: of each region and triangle of its mesh 1 where the normal leaves the region, -1 where it enters, 0
-    on sheets. unbounded: the number of the region around all others. E and H are total fields in every region, 0 in
-    metal; on a surface the mean over both sides of the field of one region, with a warning.
+    on sheets. unbounded: the number of the region around all others. metal_power: what metal and sheets absorb, in
+    `power_unit`. E and H are total fields in every region, 0 in metal; on a surface the mean over both sides of the
+    field of one region, with a warning.
     """
 
     saved_classes: ClassVar[Sequence[type]] = (*ElectromagneticSolution.saved_classes, Region)
@@ -32,16 +33,22 @@ class CompositeSolution(RegionFields, ElectromagneticSolution):
     names: tuple[str, ...]
     leaving: tuple[NDArray[np.int64], ...]
     unbounded: int
+    metal_power: float = 0.0
 
     @property
     def is_lossless(self) -> bool:  # type: ignore[override]
         """Whether every medium is."""
-        return not any(np.imag(each.permittivity) or np.imag(each.permeability) for each in self.regions)
+        return self.metal_power == 0 and not any(
+            np.imag(each.permittivity) or np.imag(each.permeability) for each in self.regions
+        )
 
     def absorption_cross_section(self) -> float:
-        """Power absorbed in all regions over the incident intensity |E_inc|^2 / (2 eta), in m^2."""
+        """Power absorbed in all regions and in metal over the incident intensity |E_inc|^2 / (2 eta), in m^2."""
         return (
-            sum(self.absorbed_power().values()) * 2 * complex(self.incident.impedance).real / self.incident_amplitude**2
+            (sum(self.absorbed_power().values()) + self.metal_power)
+            * 2
+            * complex(self.incident.impedance).real
+            / self.incident_amplitude**2
         )
 
     def _require_consistent(self) -> None:

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from calderon.validation import describe, real_number
+from calderon.layers.stack import Conductor, SurfaceImpedance
+from calderon.validation import describe, instance, real_number
 
 
 @dataclass(frozen=True)
@@ -34,14 +35,17 @@ class Interface:
 
 @dataclass(frozen=True)
 class Metal:
-    """A perfect conductor between two regions, or the surface of a solid one.
+    """A conductor between two regions, or the surface of a solid one.
 
     outside, inside: names of the regions on the side of the normals of the mesh and on the other one; None is the
-    inside of the metal, in which there is no field. Raises ValueError for None twice, TypeError for anything but names.
+    inside of the metal, in which there is no field. impedance: E along solid metal is impedance times n x H, by a
+    `Conductor` that is thick against its skin depth or a `SurfaceImpedance`; None for a perfect conductor. Raises
+    ValueError for None twice and for an impedance between two regions, TypeError for anything but names.
     """
 
     outside: str | None
     inside: str | None = None
+    impedance: Conductor | SurfaceImpedance | None = None
 
     def __post_init__(self) -> None:
         for name in ("outside", "inside"):
@@ -49,6 +53,16 @@ class Metal:
                 _named(getattr(self, name), f"Metal {name}")
         if self.outside is None and self.inside is None:
             raise ValueError("Metal needs a region on one side at least, got None on both")
+        instance(self.impedance, Conductor | SurfaceImpedance | None, "the impedance of metal is one of these, or None")
+        if self.impedance is not None and self.outside is not None and self.inside is not None:
+            raise ValueError(
+                "metal between two regions is a perfect conductor: an impedance is that of solid metal, Metal('air', "
+                "impedance=...), or of a thin Sheet within one region"
+            )
+
+    def loss(self, frequency: float) -> complex:
+        """Its impedance in ohm at a frequency in Hz."""
+        return 0.0 if self.impedance is None else self.impedance.impedance(frequency)
 
     @property
     def sides(self) -> tuple[str | None, str | None]:
@@ -60,16 +74,24 @@ class Metal:
 class Sheet:
     """A thin sheet of metal with one region on both sides.
 
-    region: its name. ohms: the resistance of a square of the sheet in ohm, 0 of a perfect conductor: the tangential
-    field is E = ohms J with the current J of both faces. Raises ValueError for a negative resistance, TypeError for
-    anything but a name.
+    region: its name. ohms: the resistance of a square of the sheet in ohm, 0 of a perfect conductor, or a
+    `SurfaceImpedance`, or the `Conductor` of both faces: the tangential field is E = ohms J with the current J of both
+    faces together. Raises ValueError for a negative resistance, TypeError for anything but a name.
     """
 
     region: str
-    ohms: float = 0.0
+    ohms: float | Conductor | SurfaceImpedance = 0.0
+
+    def loss(self, frequency: float) -> complex:
+        """Its impedance in ohm at a frequency in Hz, of a conductor half of that of a face: both carry current."""
+        if isinstance(self.ohms, Conductor):
+            return self.ohms.impedance(frequency) / 2
+        return self.ohms.impedance(frequency) if isinstance(self.ohms, SurfaceImpedance) else complex(self.ohms)
 
     def __post_init__(self) -> None:
         _named(self.region, "Sheet region")
+        if isinstance(self.ohms, Conductor | SurfaceImpedance):
+            return
         if real_number(self.ohms, "the resistance of a sheet in ohm") < 0:
             raise ValueError(f"the resistance of a sheet must not be negative, got ohms={self.ohms!r}")
 
