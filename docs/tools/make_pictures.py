@@ -37,6 +37,7 @@ PICTURES = {  # by the name of the case: of its result, the name here and the wi
 COVERS = {
     "head_potentials": "potential.png",
     "strip_dipole": "near_field.png",
+    "yagi_deck": "field.png",
     "driven_foundation": "water.png",
     "luneburg_lens": "focus.png",
     "steel_sphere_and_shell": "sphere.png",
