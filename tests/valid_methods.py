@@ -373,6 +373,24 @@ def radar() -> Iterator[tuple[Any, Methods]]:
     }  # fmt: skip
 
 
+def wires() -> Iterator[tuple[Any, Methods]]:
+    """Antennas of wires, and their solutions."""
+    wire = cal.Wire([[0, 0, -0.5], [0, 0, 0.5]], 1e-3, 6, cal.planar.Conductor(1e6))
+    yield wire, {"impedance": {"frequency": 1e8}}
+    antenna = cal.WireAntenna(wire, cal.WireGap([0, 0, 0]), 1e8)
+    yield antenna, {
+        "at": {"frequency": 1e8}, "matrix": {}, "solve": {"data": 1.0}, "solve_all": {"data": [1.0]},
+        "admittance_matrix": {}, "impedance_matrix": {}, "scattering_matrix": {"reference": 50.0},
+        "sweep": {"start": 1e8, "stop": 1.1e8, "points": 3, "reference": 50.0, "rtol": 1e-3},
+    }  # fmt: skip
+    far, gain = {**ANGLES}, {**ANGLES, "polarization": None, "decibels": True}
+    yield antenna.solve(), {
+        "electric": {"points": ONE}, "magnetic": {"points": ONE}, "field": {"points": ONE}, "far_field": far,
+        "gain": gain, "directivity": gain, "reflection_coefficient": {"reference": 50.0},
+        "save": {"path": FOLDER / "wires.h5"},
+    }  # fmt: skip
+
+
 def solids() -> Iterator[tuple[Any, Methods]]:
     """Elastic solids, bonded ones, and their solutions."""
     material, options = cal.ElasticMaterial(**STEEL), {"method": "dense", "rtol": 1e-4, "backend": "numba"}
@@ -542,4 +560,4 @@ def exact_fields() -> Iterator[tuple[Any, Methods]]:
     }  # fmt: skip
 
 
-SOURCES = (meshes, sound_and_potentials, statics, radar, solids, boards, transients, exact_fields)
+SOURCES = (meshes, sound_and_potentials, statics, radar, wires, solids, boards, transients, exact_fields)

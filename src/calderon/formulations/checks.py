@@ -278,19 +278,20 @@ def wavenumber_and_frequency(
     speed: of the waves in m/s; name, of: of this and of the wavenumber, in errors. TypeError where neither a wavenumber
     nor a frequency with a speed is given, ValueError where they contradict each other.
     """
+    name_of_k = "the wavenumber" if of == "wavenumber" else of
     if speed is not None:
         speed = positive_length(speed, name)
     if frequency is None:
         if wavenumber is None:
             speeds = f" with {name}= in m/s (air 343, water 1500)" if speed is None else ""
             raise TypeError(f"a problem needs {of}=k in 1/m, or frequency= in Hz{speeds}")
-        k = wavenumber_of_a_wave(wavenumber, "the wavenumber" if of == "wavenumber" else of)
+        k = wavenumber_of_a_wave(wavenumber, name_of_k)
         return k, None if speed is None else float(np.real(k)) * speed / (2 * np.pi)
     frequency = positive_length(frequency, "frequency")
     if speed is None:
         raise TypeError(f"frequency={frequency:g} Hz needs {name}= in m/s (air 343, water 1500), or give {of}=k in 1/m")
     k = 2 * np.pi * frequency / speed
-    if wavenumber is not None and not np.isclose(complex(wavenumber), k, rtol=1e-9, atol=0):
+    if wavenumber is not None and not np.isclose(wavenumber_of_a_wave(wavenumber, name_of_k), k, rtol=1e-9, atol=0):
         raise ValueError(
             f"{of}={wavenumber:g} 1/m, and 2 pi frequency / {name} is {k:.6g} 1/m: give one of the two; "
             "problem.at(k) is the same problem at another wavenumber"

@@ -23,7 +23,7 @@ from calderon.formulations.wires.network import WireNetwork
 from calderon.formulations.wires.reactions import reaction_matrix
 from calderon.formulations.wires.solution import WireSolution, illumination
 from calderon.formulations.wires.wire import Wire
-from calderon.validation import finite_complex, list_of, positive_length, several, whole_number
+from calderon.validation import finite_complex, list_of, one_of, positive_length, several, whole_number
 from calderon.view import Described
 from calderon.waves import ElectromagneticPlaneWave
 
@@ -71,9 +71,11 @@ class WireAntenna(Described):
             object.__setattr__(self, name, list_of(one, kind, f"{name} are {kind.__name__} objects"))
         if not self.wires:
             raise ValueError("an antenna of wires needs a Wire, or a list of them")
-        if self.ground not in (None, "pec"):
-            raise ValueError(f"ground = {self.ground!r}: choose 'pec', a perfect conductor in z = 0, or None")
-        k, f = wavenumber_and_frequency(self.wavenumber, self.frequency, SPEED_OF_LIGHT)
+        if self.ground is not None:
+            one_of(self.ground, ("pec",), "ground, of metal in z = 0, if not None,")
+        k, f = wavenumber_and_frequency(self.wavenumber, self.frequency, SPEED_OF_LIGHT, "speed of light")
+        if np.imag(k) != 0:
+            raise ValueError(f"wires are in vacuum, whose wavenumber is real, got {self.wavenumber!r}")
         object.__setattr__(self, "wavenumber", k)
         object.__setattr__(self, "frequency", f)
         for each in self.loads:
@@ -189,6 +191,14 @@ class WireAntenna(Described):
         """Y (p, p) in S: I = Y U for voltages U at the ports."""
         unit = self.solve_all(list(np.eye(len(self.ports))))
         return np.stack([each.feed_currents for each in unit], axis=1)
+
+    def impedance_matrix(self) -> Complex:
+        """Z (p, p) in ohm: U = Z I, the inverse of `admittance_matrix`."""
+        return np.asarray(np.linalg.inv(self.admittance_matrix()))
+
+    def scattering_matrix(self, reference: float = 50.0) -> Complex:
+        """S (p, p) for lines of the impedance `reference` in ohm at all ports, for exp(-i omega t)."""
+        return scattering(self.admittance_matrix(), reference_resistance(reference))
 
     def sweep(
         self, start: float, stop: float, points: int = 101, *, reference: float = 50.0, rtol: float = 1e-4
