@@ -14,7 +14,20 @@ import calderon
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = Path(calderon.__file__).parent
-DRIVERS = {"cupy", "cupyx", "pyopencl", "mpi4py", "gmsh", "pymetis", "pyvista", "skfem", "xarray", "pandas", "trimesh"}
+DRIVERS = {
+    "cupy",
+    "cupyx",
+    "pyopencl",
+    "mpi4py",
+    "gmsh",
+    "manifold3d",
+    "pymetis",
+    "pyvista",
+    "skfem",
+    "xarray",
+    "pandas",
+    "trimesh",
+}
 
 
 @pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="needs the source tree")

@@ -3,8 +3,6 @@
 from calderon.formulations.elastic.conditions.face_conditions import (
     ElasticSupport,
     Fixed,
-    Force,
-    Moment,
     Prescribed,
     Pressure,
     RigidMotion,
@@ -12,6 +10,7 @@ from calderon.formulations.elastic.conditions.face_conditions import (
     SymmetryPlane,
     Traction,
 )
+from calderon.formulations.elastic.conditions.resultant_loads import BearingLoad, Force, Moment, PointMass
 from calderon.formulations.elastic.loads.body_loads import (
     Gravity,
     LoadCase,
@@ -22,12 +21,14 @@ from calderon.formulations.elastic.loads.body_loads import (
 from calderon.formulations.elastic.loads.steady_temperature import SteadyTemperature
 
 __all__ = [
+    "BearingLoad",
     "ElasticSupport",
     "Fixed",
     "Force",
     "Gravity",
     "LoadCase",
     "Moment",
+    "PointMass",
     "Prescribed",
     "Pressure",
     "RemoteStress",

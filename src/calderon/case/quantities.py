@@ -55,7 +55,7 @@ UNITS: dict[str, dict[str, float]] = {
     "magnetic moment": {"A m^2": 1.0, "mA m^2": 1e-3},
     "magnetic field strength": {"A/m": 1.0, "kA/m": 1e3},
     "power": {"W": 1.0, "mW": 1e-3, "kW": 1e3},
-    "mass": {"kg": 1.0, "g": 1e-3, "mg": 1e-6},
+    "mass": {"t": 1e3, "kg": 1.0, "g": 1e-3, "mg": 1e-6},
     "stress": {
         "Pa": 1.0,
         "kPa": 1e3,
@@ -92,8 +92,8 @@ LIMITS: dict[str, tuple[Callable[[float], bool], str]] = {
 SYSTEMS: dict[str, dict[str, float]] = {
     "SI": {},
     "mm-N-MPa": {
-        "length": 1e-3, "stress": 1e6, "density": 1e12, "moment": 1e-3, "stiffness": 1e9, "acceleration": 1e-3,
-        "heat flux": 1e3,
+        "length": 1e-3, "stress": 1e6, "mass": 1e3, "density": 1e12, "moment": 1e-3, "stiffness": 1e9,
+        "acceleration": 1e-3, "heat flux": 1e3,
     },
 }  # fmt: skip
 """Systems of units of solids: by the kind of quantity, how many SI units one unit is, if not one."""
@@ -159,6 +159,7 @@ Size = Annotated[float, Quantity("length")]
 Frequency = Annotated[float, Quantity("frequency")]
 Speed = Annotated[float, Quantity("speed")]
 Density = Annotated[float, Quantity("density")]
+Mass = Annotated[float, Quantity("mass")]
 Wavenumber = Annotated[float, Quantity("wavenumber")]
 WallVelocity = Annotated[float, Quantity("velocity", "any")]
 FlowResistivity = Annotated[float, Quantity("flow resistivity")]
@@ -181,7 +182,6 @@ MagneticMoment = Annotated[float, Quantity("magnetic moment", "any")]
 StaticField = Annotated[float, Quantity("field strength", "any")]
 MagneticFieldStrength = Annotated[float, Quantity("magnetic field strength", "any")]
 Power = Annotated[float, Quantity("power")]
-Mass = Annotated[float, Quantity("mass")]
 Time = Annotated[float, Quantity("time")]
 Stress = Annotated[float, Quantity("stress")]
 SignedStress = Annotated[float, Quantity("stress", "any")]

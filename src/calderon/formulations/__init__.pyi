@@ -38,14 +38,18 @@ from .elastic.bonded import BondedSolids as BondedSolids
 from .elastic.conditions.face_conditions import (
     ElasticSupport as ElasticSupport,
     Fixed as Fixed,
-    Force as Force,
-    Moment as Moment,
     Prescribed as Prescribed,
     Pressure as Pressure,
     RigidMotion as RigidMotion,
     Roller as Roller,
     SymmetryPlane as SymmetryPlane,
     Traction as Traction,
+)
+from .elastic.conditions.resultant_loads import (
+    BearingLoad as BearingLoad,
+    Force as Force,
+    Moment as Moment,
+    PointMass as PointMass,
 )
 from .elastic.loads.body_loads import LoadCase as LoadCase
 from .elastic.material import ElasticMaterial as ElasticMaterial

@@ -15,6 +15,7 @@ from calderon.mesh.shapes.radar_targets import almond, ogive
 from calderon.mesh.shapes.round import ellipsoid, hemisphere, hollow_sphere, sphere, torus
 from calderon.mesh.shapes.tetrahedral import ball, box, layered_ball
 from calderon.mesh.shapes.walls import thickened
+from calderon.mesh.solid_models.booleans import difference, intersection, union
 from calderon.mesh.solid_models.solid import Solid
 from calderon.mesh.solid_models.walls import solids
 from calderon.mesh.tetrahedra import TetrahedralMesh, without_part
@@ -53,11 +54,13 @@ __all__ = [
     "cube",
     "cuboid",
     "cylinder",
+    "difference",
     "disc",
     "ellipsoid",
     "hemisphere",
     "hollow_sphere",
     "holds_tetrahedra",
+    "intersection",
     "joined",
     "layered_ball",
     "layered_cuboid",
@@ -78,6 +81,7 @@ __all__ = [
     "thickened",
     "torus",
     "tube",
+    "union",
     "warn_wavenumber",
     "without_part",
     "write",

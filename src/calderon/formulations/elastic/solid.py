@@ -179,7 +179,7 @@ def _out_of_the_material(mesh: TriangleMesh, exterior: bool) -> TriangleMesh:
         if bodies > 1:
             raise ValueError(
                 f"an elastic solid is one body, and this mesh has {bodies} separate outer surfaces: solve each by "
-                "itself (mesh.restricted(tags)), or join surfaces that touch"
+                "itself (mesh.restricted(tags)), or unite bodies that touch or overlap, cal.mesh.union([first, second])"
             )
     arms = mesh.centroids - mesh.bounds.mean(axis=0)
     volumes = np.bincount(mesh.components, np.einsum("ni,ni->n", arms, mesh.area_vectors))

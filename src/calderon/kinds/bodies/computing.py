@@ -17,7 +17,7 @@ from calderon.coupling import ElasticScattering, InhomogeneousScattering
 from calderon.data import rectangle_places
 from calderon.formulations import ElasticMaterial
 from calderon.formulations.checks import element_length, elements_per_wavelength, sources_on_side
-from calderon.formulations.elastic.conditions.face_conditions import Force
+from calderon.formulations.elastic.conditions.resultant_loads import Force
 from calderon.kinds.bodies.materials import Graded
 from calderon.kinds.bodies.model import BodyCase, InhomogeneousCase, StructureCase
 from calderon.kinds.bodies.results import BodyResults, BodyStep

@@ -21,6 +21,7 @@ from calderon.case.quantities import (
     HeatConductivity,
     HeatFlux,
     Length,
+    Mass,
     Moment,
     Place,
     SignedStress,
@@ -86,13 +87,19 @@ SUPPORTS = {
     ),
     "roller": Condition(lambda one: formulations.Roller(one.direction), optional=("direction",)),
     "symmetry": Condition(lambda one: formulations.SymmetryPlane()),
-    "elastic": Condition(lambda one: formulations.ElasticSupport(one.stiffness), ("stiffness",)),
+    "elastic": Condition(
+        lambda one: formulations.ElasticSupport(one.stiffness, one.direction), ("stiffness",), ("direction",)
+    ),
 }
 LOADS = {
     "traction": Condition(lambda one: formulations.Traction(one.traction), ("tag", "traction"), quantity="stress"),
     "pressure": Condition(lambda one: formulations.Pressure(one.pressure), ("tag", "pressure"), quantity="stress"),
-    "force": Condition(lambda one: formulations.Force(one.force), ("tag", "force"), quantity="force"),
+    "force": Condition(lambda one: formulations.Force(one.force, one.at), ("tag", "force"), ("at",), quantity="force"),
     "moment": Condition(lambda one: formulations.Moment(one.moment), ("tag", "moment"), quantity="moment"),
+    "bearing": Condition(lambda one: formulations.BearingLoad(one.force), ("tag", "force"), quantity="force"),
+    "mass": Condition(
+        lambda one: formulations.PointMass(one.mass, one.at, one.acceleration), ("tag", "mass", "at", "acceleration")
+    ),
     "gravity": Condition(
         lambda one: formulations.Gravity(one.acceleration),
         ("acceleration",), constant="density", quantity="acceleration",
@@ -155,7 +162,9 @@ class Support(Table):
     translation: Place | None = key('of "rigid-motion"; none unless given')
     rotation: ThreeAngles | None = key('of "rigid-motion": small angles about x, y and z; none unless given')
     centre: Place | None = key("about which it rotates; the origin unless given")
-    direction: Direction | None = key("that a roller holds; the normal unless given")
+    direction: Direction | None = key(
+        "that a roller holds, the normal unless given; along which springs act, all directions unless given"
+    )
     stiffness: Stiffness | None = key('of "elastic": traction over displacement')
 
     @model_validator(mode="after")
@@ -191,6 +200,8 @@ class Load(Table):
         "pressure",
         "force",
         "moment",
+        "bearing",
+        "mass",
         "gravity",
         "rotation",
         "temperature",
@@ -200,7 +211,9 @@ class Load(Table):
     tag: Tag | None = key("name or number of the face")
     traction: tuple[SignedStress, SignedStress, SignedStress] | None = key("force over area, a vector")
     pressure: SignedStress | None = key("against the outward normal")
-    force: tuple[Force, Force, Force] | None = key("resultant, a vector")
+    force: tuple[Force, Force, Force] | None = key("resultant, a vector; of a bearing, across its axis")
+    at: Place | None = key("where a force or a mass acts, also away from the face; a force in its middle unless given")
+    mass: Mass | None = key("rigid, whose weight the face bears from that point")
     moment: tuple[Moment, Moment, Moment] | None = key("resultant about the middle of the face, a vector")
     acceleration: tuple[Acceleration, Acceleration, Acceleration] | None = key("of gravity, a vector")
     angular_velocity: AngularVelocity | None = key('of "rotation"')

@@ -67,8 +67,8 @@ def check(mesh: Triangulation) -> MeshReport:
          "remove inner walls of a body; junctions of thin sheets suit open-surface formulations only")  # fmt: skip
     crossing = np.unique(crossing_pairs(mesh.vertices[mesh.triangles], mesh.triangles))
     _add(problems, "crossings", "triangles that pass through or lie on others", crossing,
-         "operators refuse pairs without a common vertex and integrate the others wrongly: unite the bodies in the "
-         "CAD or mesh program, or move them apart")  # fmt: skip
+         "operators refuse pairs without a common vertex and integrate the others wrongly: unite the bodies by "
+         "cal.mesh.union or in the CAD program, or move them apart")  # fmt: skip
     # shapes of triangles
     sliver = mesh.angles.min(axis=1) < TOLERANCES.sliver_angle
     _add(problems, "slivers", "triangles with an angle below 1 degree", np.flatnonzero(sliver),

@@ -15,12 +15,30 @@ Array = NDArray[np.float64]
 
 
 class Face(NamedTuple):
-    """The triangles of a tag: its name, area, unit normals (m, 3), centroids (m, 3), areas (m,)."""
+    """The triangles of a tag: its name, unit normals (m, 3), centroids (m, 3), areas (m,), and corners (m, 3, 3)."""
 
     name: str
     normals: Array
     centroids: Array
     areas: Array
+    corners: Array
+
+    @property
+    def inertia(self) -> Array:
+        """(3, 3) the integral of |d|^2 1 - d d^T over the face, d from its centroid."""
+        d = self.corners - self.centre
+        middle = d.mean(axis=1)
+        second = np.einsum("m,mki,mkj->ij", self.areas / 12, d, d) + np.einsum(
+            "m,mi,mj->ij", 0.75 * self.areas, middle, middle
+        )
+        return np.asarray(np.trace(second) * np.eye(3) - second)
+
+    def turning(self, moment: Array) -> Array:
+        """a (3,) such that the traction a x (x - c), c the centroid of the face, has this moment about it."""
+        inertia = self.inertia
+        if np.linalg.cond(inertia) > 1e12:
+            raise ValueError(f"the face {self.name!r} has too few triangles to bear a moment: refine it")
+        return np.asarray(np.linalg.solve(inertia, moment))
 
     @property
     def area(self) -> float:
@@ -135,16 +153,21 @@ class SymmetryPlane(Roller):
 
 @dataclass(frozen=True)
 class ElasticSupport(Support):
-    """Springs under a face: the traction -stiffness * u, in N/m^3 (Pa for each m), the same in all directions."""
+    """Springs under a face: the traction -stiffness * u, in N/m^3 (Pa for each m), the same in all directions or, with
+    a direction (3,), -stiffness (u . d) d along it alone."""
 
     modulus: float
+    direction: Any = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "modulus", positive_length(self.modulus, "the stiffness of an elastic support"))
+        if self.direction is not None:
+            object.__setattr__(self, "direction", unit_vector(self.direction, "direction"))
 
     @property
     def stiffness(self) -> Array:
-        return self.modulus * np.eye(3)
+        along = np.eye(3) if self.direction is None else np.outer(self.direction, self.direction)
+        return self.modulus * along
 
 
 class Load:
@@ -153,6 +176,11 @@ class Load:
     def traction(self, face: Face) -> Callable[[Array, Array], Array]:
         """f(x, n) (m, 3) at points with outward normals (m, 3), in Pa."""
         raise NotImplementedError
+
+    def wrench(self, face: Face) -> tuple[Array, Array] | None:
+        """The force (3,) in N and its moment (3,) in N m about the centroid of the face that the tractions have exactly
+        on any mesh, or None where the function of `traction` defines them."""
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,37 +209,3 @@ class Pressure(Load):
 
     def traction(self, face: Face) -> Callable[[Array, Array], Array]:
         return lambda x, n: -np.asarray(evaluate_data(self.value, x, n), float)[:, None] * n
-
-
-@dataclass(frozen=True, eq=False)
-class Force(Load):
-    """A resultant force (3,) in N, spread evenly over the face: its moment is that of the force at the centroid."""
-
-    resultant: ArrayLike
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "resultant", one_point(self.resultant, "a force"))
-
-    def traction(self, face: Face) -> Callable[[Array, Array], Array]:
-        value = np.asarray(self.resultant) / face.area
-        return lambda x, n: np.broadcast_to(value, x.shape)
-
-
-@dataclass(frozen=True, eq=False)
-class Moment(Load):
-    """A resultant moment (3,) in N m without force: the traction a x (x - c), c the centroid of the face."""
-
-    resultant: ArrayLike
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "resultant", one_point(self.resultant, "a moment"))
-
-    def traction(self, face: Face) -> Callable[[Array, Array], Array]:
-        arms = face.centroids - face.centre
-        inertia = np.einsum("m,mi,mi->", face.areas, arms, arms) * np.eye(3) - np.einsum(
-            "m,mi,mj->ij", face.areas, arms, arms
-        )
-        if np.linalg.cond(inertia) > 1e12:
-            raise ValueError(f"the face {face.name!r} has too few triangles to bear a moment: refine it")
-        turning = np.linalg.solve(inertia, np.asarray(self.resultant))
-        return lambda x, n: np.cross(turning, x - face.centre)

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.formulations.elastic.conditions.face_conditions import Face, Load, Support
+from calderon.formulations.elastic.conditions.rigid_motions import resultant
 from calderon.formulations.elastic.tolerances import TOLERANCES
 from calderon.mesh import TriangleMesh
 from calderon.quadrature import triangle_rule
@@ -52,7 +53,13 @@ def faces_of(mesh: TriangleMesh, tags: Mapping[Any, Any]) -> dict[Any, tuple[Ind
         triangles = np.flatnonzero(np.isin(mesh.tags, mesh.tag_numbers(tag)))
         found[tag] = (
             triangles,
-            Face(str(tag), mesh.normals[triangles], mesh.centroids[triangles], mesh.areas[triangles]),
+            Face(
+                str(tag),
+                mesh.normals[triangles],
+                mesh.centroids[triangles],
+                mesh.areas[triangles],
+                mesh.vertices[mesh.triangles[triangles]],
+            ),
         )
     return found
 
@@ -72,7 +79,7 @@ def surface_conditions(
     loaded = np.zeros((t_space.dimension, 3))
     for tag, (triangles, face) in acting.items():
         for load in loads[tag]:
-            loaded[t_space.dofs[triangles].ravel()] += projected(t_space, triangles, load.traction(face))
+            loaded[t_space.dofs[triangles].ravel()] += _load(t_space, triangles, load, face)
     directions = {tag: _directions(supports[tag], face) for tag, (_, face) in held.items()}
     blocks, springs = np.zeros((t_space.dimension, 3, 3)), np.zeros((t_space.dimension, 3, 3))
     for tag, (triangles, _) in held.items():
@@ -99,6 +106,29 @@ def surface_conditions(
         u0, free, t0, _bound(t_space, held, directions), stiff.tocsr(), loaded, supported,
         supported | own[t_space.dofs].any(axis=1), projection,
     )  # fmt: skip
+
+
+def _load(space: Space, triangles: Index, load: Load, face: Face) -> Array:
+    """(k, 3) coefficients of the tractions of a load on its face; those with a given resultant have it exactly, by the
+    tractions of six rigid motions in addition."""
+    values = projected(space, triangles, load.traction(face))
+    if (wanted := load.wrench(face)) is None:
+        return values
+    length = float(np.sqrt(face.area))
+    turns = [lambda x, n, axis=axis: np.cross(axis, (x - face.centre) / length) for axis in np.eye(3)]
+    steps = [lambda x, n, axis=axis: np.broadcast_to(axis, x.shape) for axis in np.eye(3)]
+    motions = [projected(space, triangles, each) for each in (*steps, *turns)]
+
+    def sums(coefficients: Array) -> Array:
+        """Force, and moment about the centroid over the length, (6,)."""
+        whole = np.zeros((space.dimension, 3))
+        whole[space.dofs[triangles].ravel()] = coefficients
+        force, moment = resultant(space, whole, np.isin(space.triangles, triangles))
+        return np.concatenate([force, (moment - np.cross(face.centre, force)) / length])
+
+    target = np.concatenate([wanted[0], wanted[1] / length])
+    shares = np.linalg.lstsq(np.column_stack([sums(each) for each in motions]), target - sums(values), rcond=1e-10)[0]
+    return np.asarray(values + np.tensordot(shares, motions, axes=1))
 
 
 def projected(space: Space, triangles: Index, function: Any) -> Array:

@@ -16,8 +16,6 @@ from calderon.formulations.elastic.conditions import rigid_motions
 from calderon.formulations.elastic.conditions.face_conditions import (
     ElasticSupport,
     Fixed,
-    Force,
-    Moment,
     Prescribed,
     Pressure,
     RigidMotion,
@@ -25,6 +23,7 @@ from calderon.formulations.elastic.conditions.face_conditions import (
     SymmetryPlane,
     Traction,
 )
+from calderon.formulations.elastic.conditions.resultant_loads import BearingLoad, Force, Moment, PointMass
 from calderon.formulations.elastic.conditions.rigid_motions import Resultant
 from calderon.formulations.elastic.loads.body_loads import Gravity, RemoteStress, Spin, TemperatureChange
 from calderon.formulations.elastic.loads.steady_temperature import SteadyTemperature
@@ -99,7 +98,8 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
 
     saved_classes: ClassVar[Sequence[type]] = (
         ElasticInfo, ElasticMaterial, Quadrature, Fixed, Prescribed, RigidMotion, Roller, SymmetryPlane, ElasticSupport,
-        Traction, Pressure, Force, Moment, Gravity, Spin, TemperatureChange, SteadyTemperature, RemoteStress,
+        Traction, Pressure, Force, Moment, BearingLoad, PointMass, Gravity, Spin, TemperatureChange,
+        SteadyTemperature, RemoteStress,
     )  # fmt: skip
 
     @property
@@ -189,6 +189,26 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
             whole, load = self._resultant(chosen), rigid_motions.resultant(space, self.solid.conditions.loads, chosen)
             found[tag] = Resultant(whole.force - load.force, whole.moment - load.moment)
         return found
+
+    @cached_property
+    def patch_reactions(self) -> dict[Any, tuple[tuple[Array, Resultant], ...]]:
+        """The reactions of each connected patch of a tag with a support, such as of four bolts of one name: its
+        centroid (3,), and its force and moment about the origin."""
+        mesh, loads = self.solid.mesh, self.solid.conditions.loads
+        found = {}
+        for tag in self.solid.supports or {}:
+            rows = [one for one in mesh.faces() if one.tag in mesh.tag_numbers(tag)]
+            parts = []
+            for one in rows:
+                chosen = np.isin(np.arange(mesh.number_of_triangles), one.triangles)
+                whole, load = self._resultant(chosen), rigid_motions.resultant(self._tractions, loads, chosen)
+                parts.append((one.centre, Resultant(whole.force - load.force, whole.moment - load.moment)))
+            found[tag] = tuple(parts)
+        return found
+
+    @property
+    def _tractions(self) -> Any:
+        return self.traction.space.scalar
 
     @property
     def equilibrium(self) -> float:

@@ -188,6 +188,10 @@ def _supports(results: SolidResults) -> list[list[str]]:
             kinds = ", ".join(one.kind for one in results.file.case.support if one.tag in same)
             moment = results.units.vector("moment", reaction.moment.tolist(), size * mesh.diameter)
             rows.append([results.label(part, tag), kinds, force_text(results, reaction.force), moment])
+            patches = solution.patch_reactions[tag]
+            for number, (_, each) in enumerate(patches if len(patches) > 1 else (), start=1):
+                moment = results.units.vector("moment", each.moment.tolist(), size * mesh.diameter)
+                rows.append([f"{results.label(part, tag)}, {number}", "", force_text(results, each.force), moment])
     return rows
 
 
