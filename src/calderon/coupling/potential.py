@@ -47,7 +47,7 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
         -div(eps grad u) = rho / eps0 inside,      u and eps du/dn continuous,      eps = 1 outside.
 
     With T the values on the boundary, A the matrix of the volume, M that of the pairing <v, lambda>, lambda = du/dn on
-    the outside, n the normal out of the body and eta half the diameter,
+    the outside, n the normal out of the body and eta half the diameter over the largest eps, at least 1,
 
         A u - T' M lambda = F,
         (I/2 - K + eta D) T u + (V + eta (I/2 + K')) lambda = u_0 + eta du_0/dn.
@@ -122,10 +122,14 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
         """ "electric" or "magnetic"."""
         return "electric" if self.permeability is None else "magnetic"
 
-    @property
+    @cached_property
     def eta(self) -> float:
-        """The coupling of both rows, half the diameter."""
-        return self.elements.surface.whole.diameter / 2
+        """The coupling of both rows in m: half the diameter over the largest constant of the material, at least 1. In
+        shields the row of du/dn, whose normal jumps between triangles, is the less accurate one; in bodies of low
+        permeability in a medium of a higher one it is the better one."""
+        constant = self._constant
+        largest = constant if constant.ndim == 2 else np.linalg.eigvalsh(constant)
+        return float(self.elements.surface.whole.diameter / 2 / max(1.0, largest.max()))
 
     @cached_property
     def _constant(self) -> NDArray[Any]:
