@@ -104,15 +104,29 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
     frequency: float | None = field(default=None, kw_only=True)
     impedance: float | None = field(default=None, kw_only=True)
 
-    def __new__(cls, mesh: Any = None, **given: Any) -> Any:  # noqa: D102
-        if not given.get("wires"):
+    def __new__(
+        cls,
+        mesh: TriangleMesh | None = None,
+        *,
+        regions: Mapping[str, Material] | None = None,
+        surfaces: Mapping[Any, SurfaceKind] | None = None,
+        ports: Any = (),
+        loads: Lumped | Sequence[Lumped] = (),
+        wires: Wire | Sequence[Wire] = (),
+        wavenumber: float | None = None,
+        frequency: float | None = None,
+        impedance: float | None = None,
+    ) -> Any:
+        """Return the antenna of wires alone, else an object that `__init__` fills."""
+        if isinstance(wires, Sequence) and not wires:
             return super().__new__(cls)
-        if mesh is not None or given.get("regions") or given.get("surfaces"):
+        if mesh is not None or regions or surfaces or impedance is not None:
             raise ValueError(
                 "wires and surfaces in one problem are not supported: give wires= without a mesh, or the wires as "
                 "strips of metal whose width is four radii"
             )
-        return WireAntenna(**{name: value for name, value in given.items() if name not in ("regions", "surfaces")})
+        given: Any = {"loads": loads, "wavenumber": wavenumber, "frequency": frequency}
+        return WireAntenna(wires, ports, **given)  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:
         if not isinstance(self.mesh, TriangleMesh):
