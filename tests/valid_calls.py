@@ -318,6 +318,7 @@ def operations() -> Iterator[Call]:
         "double_layer": {"green": green, "trial": space, "test": None, "quadrature": None},
         "double_layer_potential": {"green": green, "density": density, "quadrature": None},
         "dual_tests": {"space": edges},
+        "characteristic_modes": {"problem": cal.PECScattering(sphere(), 1.0), "number": 2, "like": None},
         "electric_field": {"green": green, "trial": edges, "test": None},
         "electric_field_potential": {"green": green, "density": current},
         "frequency_sweep": {"problem": cal.SoundSoftScattering(sphere(), 1.0), "wave": cal.PlaneWave(X, 1.0), **k},

@@ -349,6 +349,7 @@ def radar() -> Iterator[tuple[Any, Methods]]:
     composite = cal.MaxwellProblem(mesh, regions=media, surfaces=surfaces, wavenumber=1.0)
     yield composite, {"at": k, "sweep": {"frequencies": [5e7], "wave": wave, **options}}
     yield composite.solve(wave), {"region_names": {"points": POINTS}, "electric": near}
+    yield cal.characteristic_modes(metal, 1)[0], {"far_field": ANGLES}
     gap = cal.DeltaGap(between=(1, 2))
     strip = cal.MaxwellProblem(
         plate(), regions={"air": cal.Material()}, surfaces={1: cal.Sheet("air"), 2: cal.Sheet("air")}, ports=gap,

@@ -65,6 +65,7 @@ from .formulations import (
     WireAntenna as WireAntenna,
     WireGap as WireGap,
     read_nec as read_nec,
+    characteristic_modes as characteristic_modes,
     frequency_sweep as frequency_sweep,
     hrtf as hrtf,
     load as load,

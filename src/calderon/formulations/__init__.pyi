@@ -60,6 +60,10 @@ from .elastic.loads.steady_temperature import SteadyTemperature as SteadyTempera
 from .electromagnetic.antenna import PECAntenna as PECAntenna
 from .electromagnetic.antenna_solution import AntennaSolution as AntennaSolution
 from .electromagnetic.cavity_modes import CavityMode as CavityMode
+from .electromagnetic.characteristic_modes import (
+    CharacteristicMode as CharacteristicMode,
+    characteristic_modes as characteristic_modes,
+)
 from .electromagnetic.dielectric import DielectricScattering as DielectricScattering
 from .electromagnetic.dielectric_solution import DielectricSolution as DielectricSolution
 from .electromagnetic.pec import PECScattering as PECScattering, PECSolution as PECSolution

@@ -32,7 +32,7 @@ from calderon.formulations.composite.feeding import Feeding, checked_slots
 from calderon.formulations.composite.junctions import Junctions, RegionTraces
 from calderon.formulations.composite.skeleton import Skeleton, located
 from calderon.formulations.composite.solution import CompositeSolution
-from calderon.formulations.composite.surfaces import Interface, SurfaceKind
+from calderon.formulations.composite.surfaces import Interface, SurfaceKind, check_tables
 from calderon.formulations.electromagnetic.dielectric_regions import Region, region
 from calderon.formulations.electromagnetic.extinction import probe_points, warn_of_remainder
 from calderon.formulations.electromagnetic.radar import RadarProblem
@@ -131,13 +131,7 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
     def __post_init__(self) -> None:
         if not isinstance(self.mesh, TriangleMesh):
             raise TypeError(f"MaxwellProblem needs a TriangleMesh of all surfaces, got {describe(self.mesh)}")
-        for name, kind in (("regions", Material), ("surfaces", object)):
-            given = getattr(self, name)
-            if not isinstance(given, Mapping) or not given:
-                raise TypeError(f"{name} is a table such as {EXAMPLES[name]}, got {describe(given)}")
-            for key, value in given.items():
-                if name == "regions" and not (isinstance(key, str) and isinstance(value, kind)):
-                    raise TypeError(f"regions[{key!r}] is a Material with a name, got {describe(value)}")
+        check_tables(self.regions, self.surfaces)
         ports, loads = checked_slots(self.ports, self.loads)
         object.__setattr__(self, "ports", ports)
         object.__setattr__(self, "loads", loads)
@@ -458,9 +452,3 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
     @property
     def _discretisation(self) -> str:
         return f"(RWG) on {self.mesh.number_of_triangles} triangles of {len(self.surfaces)} surfaces"
-
-
-EXAMPLES = {
-    "regions": '{"air": Material(), "board": Material(4.0)}',
-    "surfaces": '{"walls": Interface("air", "board"), "patch": Metal("air", "board")}',
-}

@@ -1,9 +1,11 @@
 """Kinds of surfaces of composite bodies: interfaces of two materials, metal, and sheets."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from calderon.layers.stack import Conductor, SurfaceImpedance
+from calderon.mesh import Material
 from calderon.validation import describe, instance, real_number
 
 
@@ -102,6 +104,20 @@ class Sheet:
 
 
 SurfaceKind = Interface | Metal | Sheet
+EXAMPLES = {
+    "regions": '{"air": Material(), "board": Material(4.0)}',
+    "surfaces": '{"walls": Interface("air", "board"), "patch": Metal("air", "board")}',
+}
+
+
+def check_tables(regions: Any, surfaces: Any) -> None:
+    """TypeError unless these are tables, the first one of materials by name."""
+    for name, given in (("regions", regions), ("surfaces", surfaces)):
+        if not isinstance(given, Mapping) or not given:
+            raise TypeError(f"{name} is a table such as {EXAMPLES[name]}, got {describe(given)}")
+    for key, value in regions.items():
+        if not (isinstance(key, str) and isinstance(value, Material)):
+            raise TypeError(f"regions[{key!r}] is a Material with a name, got {describe(value)}")
 
 
 def _named(value: Any, what: str) -> None:
