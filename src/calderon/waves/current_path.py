@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
 
 from calderon.validation import (
     one_or_more_points,
@@ -54,22 +55,26 @@ class CurrentPath:
         return cls(one_point(centre, "the centre of a loop") + size * circle, current)
 
     def magnetic_field(self, x: ArrayLike) -> NDArray[np.float64]:
-        """H (n, 3) in A/m at points (n, 3): for each wire from a to b, with r = x - a and s = x - b,
+        """H (n, 3) in A/m at points x (n, 3): for each wire d from a to b, with distances r and s of its ends,
 
-            H = I / (4 pi)  r x s (|r| + |s|) / (|r| |s| (|r| |s| + r . s)),
+            H = I / (4 pi)  d x (x - a)  2 (r + s) / (r s ((r + s)^2 - d^2)),
 
         the law of Biot and Savart. ValueError for points on a wire.
         """
-        places = one_or_more_points(x)
+        centre = self.points.mean(axis=0)
+        places, starts = one_or_more_points(x) - centre, self.points - centre
+        wires = np.roll(starts, -1, axis=0) - starts
+        lengths, turns = np.linalg.norm(wires, axis=1), np.cross(wires, starts)
         found = np.empty(places.shape)
-        step = max(1, SEGMENTS // len(self.points))
+        step = max(1, SEGMENTS // len(starts))
         for start in range(0, len(places), step):
-            part = slice(start, start + step)
-            r = places[part, None] - self.points
-            s = places[part, None] - np.roll(self.points, -1, axis=0)
-            one, two = np.linalg.norm(r, axis=2), np.linalg.norm(s, axis=2)
-            below = one * two * (one * two + np.einsum("nij,nij->ni", r, s))
-            if (below <= 1e-14 * (one * two) ** 2).any():
+            part = places[start : start + step]
+            one = cdist(part, starts)
+            two = np.roll(one, -1, axis=1)
+            total, product = one + two, one * two
+            below = (total - lengths) * (total + lengths)
+            if (below <= 2e-14 * product).any():
                 raise ValueError("the magnetic field of a wire is infinite on it: keep points away from the path")
-            found[part] = np.einsum("nij,ni->nj", np.cross(r, s), (one + two) / below)
+            weights = 2 * total / (product * below)
+            found[start : start + step] = np.cross(weights @ wires, part) - weights @ turns
         return self.current / (4 * np.pi) * found

@@ -53,11 +53,11 @@ def wall_potential(path: CurrentPath, traces: Traces) -> NDArray[np.float64]:
     starts = np.unique(labels[ends[:, 0]], return_index=True)[1]  # one of each part; vertices off the walls have none
     for first in ends[starts, 0]:
         order, before = sp.csgraph.breadth_first_order(graph, first, directed=False)
-        for node in order[1:]:
-            other = before[node]
-            edge = number[other, node] or number[node, other]
-            sign = 1.0 if ends[edge - 1, 1] == node else -1.0
-            values[node] = values[other] + sign * steps[edge - 1]
+        nodes, others = order[1:], before[order[1:]]
+        ahead, back = (np.asarray(number[i, j]).ravel() for i, j in ((others, nodes), (nodes, others)))
+        rises = np.where(ahead > 0, 1.0, -1.0) * steps[np.maximum(ahead, back).astype(int) - 1]
+        for node, other, rise in zip(nodes.tolist(), others.tolist(), rises.tolist(), strict=True):
+            values[node] = values[other] + rise
     # u is constant on iron of high permeability, nearly the mean of g: what is left inside is no difference then
     walls = mesh.tags == WALLS
     weights = np.bincount(mesh.triangles[walls].ravel(), np.repeat(mesh.areas[walls], 3), len(values))
