@@ -13,7 +13,7 @@ from benchmarks.accuracy import mlfmm as mlfmm_accuracy
 from benchmarks.common import results, tables
 from benchmarks.common.machine import describe, measure_floor
 from benchmarks.gpu import host, run
-from benchmarks.problems import coupled, lens, rigid_sphere, solids, solve, sound
+from benchmarks.problems import coupled, lens, rigid_sphere, solids, solve, sound, statics
 from benchmarks.time_domain import dg, dg_scaling
 
 MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
@@ -22,6 +22,7 @@ MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
     "solids": solids.measure,
     "solve": solve.measure,
     "sound": sound.measure,
+    "statics": statics.measure,
     "hmatrix": hmatrix.measure,
     "fmm": fmm.measure,
     "fmm-accuracy": fmm_accuracy.measure,
@@ -55,8 +56,8 @@ def main() -> None:
     parser.add_argument(
         "--unknowns",
         type=int,
-        help="about so many of fmm-accuracy (3000), mlfmm-accuracy (5000), the volume of coupled (200,000), totals of "
-        "gpu, the largest size of host",
+        help="about so many of fmm-accuracy (3000), mlfmm-accuracy (5000), the volume of coupled (200,000), "
+        "statics (1,000,000), totals of gpu, the largest size of host",
     )
     parser.add_argument("--only", default="", help="only rows whose name contains this text, or these words")
     parser.add_argument("--seconds", type=float, default=480, help="gpu leaves out what may take longer than that")

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
 
 from calderon.validation import (
     one_or_more_points,
@@ -69,7 +69,7 @@ class CurrentPath:
         step = max(1, SEGMENTS // len(starts))
         for start in range(0, len(places), step):
             part = places[start : start + step]
-            one = cdist(part, starts)
+            one = scipy.spatial.distance.cdist(part, starts)
             two = np.roll(one, -1, axis=1)
             total, product = one + two, one * two
             below = (total - lengths) * (total + lengths)
