@@ -152,8 +152,8 @@ def test_what_excites_nothing_is_refused():
 
 
 def test_a_shield_of_high_permeability():
-    """9 mu / ((2 mu + 1) (mu + 2) - 2 (a / b)^3 (mu - 1)^2) of the field outside: 4 % too little on this mesh, and 35 % if the
-    slope has as much weight as the potential."""
+    """9 mu / ((2 mu + 1) (mu + 2) - 2 (a / b)^3 (mu - 1)^2) of the field outside: 4 % too little on this mesh, and 35 %
+    if the slope has as much weight as the potential."""
     mu, shell = 1000.0, cal.mesh.thickened(cal.mesh.sphere(1.0, h=0.6), 0.2)
     shield = cal.InhomogeneousPotential(shell, permeability=mu)
     inside = shield.solve(cal.UniformField([0, 0, 1.0]), method="dense").strength([0, 0, 0])[0, 2]
