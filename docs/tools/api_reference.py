@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import calderon
+
 PAGES = Path(__file__).parents[1] / "api"
 MODULES = (
     "mesh",
@@ -64,10 +66,13 @@ class Name(NamedTuple):
 
     @property
     def page(self) -> str:
-        """Name of the page: `shown`, but `hmatrix.HMatrix` and the function `hmatrix.hmatrix` would be one file on
-        some systems."""
+        """Name of the page: `shown`, but `hmatrix.HMatrix` and the function `hmatrix.hmatrix`, `Material` and the
+        function `material` would be one file on some systems."""
         short = self.shown.removeprefix("calderon.").removeprefix("cal.")
-        return f"{short}.function" if short == f"{self.name}.{self.name}" else short
+        clash = short == f"{self.name}.{self.name}" or (
+            short.islower() and short.capitalize() in calderon.__all__
+        )
+        return f"{short}.function" if clash else short
 
     @property
     def summary(self) -> str:
