@@ -33,6 +33,7 @@ from calderon.formulations.composite.junctions import Junctions, RegionTraces
 from calderon.formulations.composite.skeleton import Skeleton, located
 from calderon.formulations.composite.solution import CompositeSolution
 from calderon.formulations.composite.surfaces import Interface, SurfaceKind, check_tables
+from calderon.formulations.composite.surroundings import constants_around
 from calderon.formulations.electromagnetic.dielectric_regions import Region, region
 from calderon.formulations.electromagnetic.extinction import probe_points, warn_of_remainder
 from calderon.formulations.electromagnetic.radar import RadarProblem
@@ -153,17 +154,7 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
 
     def _settle_wavenumber(self) -> None:
         """Store the wavenumber of the region around, the frequency, and with a frequency alone the impedance."""
-        around = self.regions[self._around]
-        if self.frequency is None and callable(around.permittivity):
-            raise ValueError(f"the region {self._around!r} around all others has a permittivity that depends on the "
-                             "frequency: give frequency= instead of wavenumber=")  # fmt: skip
-        # whether there is loss does not depend on the frequency
-        epsilon = permittivity_of(around, 1.0 if self.frequency is None else self.frequency)
-        if np.imag(epsilon) != 0:
-            raise ValueError(f"the region {self._around!r} around all others has loss, the permittivity {epsilon:.4g}: "
-                             "waves come from far away there, choose a Material without loss")  # fmt: skip
-        index = float(np.sqrt(np.real(epsilon) * around.permeability))
-        eta = VACUUM_IMPEDANCE * around.permeability / index
+        index, eta = constants_around(self._around, self.regions[self._around], self.frequency)
         if self.impedance is not None:
             positive_length(self.impedance, "the impedance of the medium, in ohm,")
         if (self.frequency is not None and self.wavenumber is None) or self.ports or self.loads:
