@@ -33,6 +33,9 @@ class PointSources:
     strengths: np.ndarray
     wavenumber: complex
 
+    def __repr__(self) -> str:
+        return f"PointSources({len(self.positions)} sources, k = {self.wavenumber:g})"
+
     def __call__(self, x: ArrayLike, n: ArrayLike | None = None) -> np.ndarray:
         """The field (n,) at points (n, 3); normals, if given, are ignored. Real when k is 0 or imaginary and q real."""
         return self._summed(points_in_space(x), self._field)

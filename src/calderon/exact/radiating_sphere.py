@@ -46,6 +46,10 @@ class RadiatingSphere(OutgoingSeries):
     slope_terms: np.ndarray
     axis: np.ndarray
 
+    def __repr__(self) -> str:
+        degrees = len(self.slope_terms) - 1
+        return f"RadiatingSphere(k = {self.wavenumber:g}, radius {self.radius:g}, degrees up to {degrees})"
+
     @property
     def outgoing_terms(self) -> np.ndarray:  # type: ignore[override]
         surface = spherical_hankel(len(self.slope_terms) - 1, self.wavenumber * self.radius)

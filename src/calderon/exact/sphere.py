@@ -112,6 +112,12 @@ class SphereScattering(OutgoingSeries):
     slope_terms: np.ndarray
     layers: tuple["FluidLayer", ...] = ()
 
+    def __repr__(self) -> str:
+        degrees = len(self.outgoing_terms) - 1
+        return (
+            f"SphereScattering({self.kind!r}, k = {self.wavenumber:g}, radius {self.radius:g}, degrees up to {degrees})"
+        )
+
     @property
     def number_of_terms(self) -> int:
         return len(self.outgoing_terms)

@@ -91,12 +91,23 @@ def picture(draw: Callable[P, Figure]) -> Callable[P, Figure]:
     return drawn
 
 
+class Picture(Figure):
+    """A figure that a notebook shows as the value of a cell, with no magic command before."""
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """The picture as PNG, and its text."""
+        drawn = io.BytesIO()
+        with paper():
+            Image.fromarray(_trimmed(pixels(self, 120))).save(drawn, "PNG")
+        return {"image/png": drawn.getvalue(), "text/plain": repr(self)}
+
+
 def new_figure(width: float, height: float, fitted: bool = False) -> Figure:
     """A figure of width x height inches with its own Agg canvas.
 
     fitted: its axes make room for what stands around them.
     """
-    figure = Figure(figsize=(width, height), dpi=150, layout="constrained" if fitted else None)
+    figure = Picture(figsize=(width, height), dpi=150, layout="constrained" if fitted else None)
     FigureCanvasAgg(figure)
     return figure
 

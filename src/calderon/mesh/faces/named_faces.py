@@ -4,6 +4,7 @@ import colorsys
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from html import escape
 from numbers import Real
 from typing import Any, Self
 
@@ -157,6 +158,14 @@ class NamedFaces(Triangulation, Viewable):
             return np.unique(index_array(given, len(self.triangles), "triangle")[0])
         except (TypeError, ValueError) as error:
             raise MeshError(str(error)) from None
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the description, and the names of tags in the colours of `show`."""
+        marks = [f'<li><i style="background:{part.colour or PART_COLOURS[0]}">&emsp;</i> {escape(part.name)}</li>'
+                 for part in self.scene().layers if isinstance(part, Surface)]  # fmt: skip
+        return (
+            f"<b>{type(self).__name__}</b><p>{escape(str(self))}</p><ul style='list-style:none'>{''.join(marks)}</ul>"
+        )
 
     def scene(self) -> Scene:
         """The triangles with their edges, each tag in a colour of its own that the legend names: that of the CAD model
