@@ -106,18 +106,9 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
     impedance: float | None = field(default=None, kw_only=True)
 
     def __new__(
-        cls,
-        mesh: TriangleMesh | None = None,
-        *,
-        regions: Mapping[str, Material] | None = None,
-        surfaces: Mapping[Any, SurfaceKind] | None = None,
-        ports: Any = (),
-        loads: Lumped | Sequence[Lumped] = (),
-        wires: Wire | Sequence[Wire] = (),
-        wavenumber: float | None = None,
-        frequency: float | None = None,
-        impedance: float | None = None,
-    ) -> Any:
+        cls, mesh: TriangleMesh | None = None, *, regions: Any = None, surfaces: Any = None, ports: Any = (),
+        loads: Any = (), wires: Any = (), wavenumber: Any = None, frequency: Any = None, impedance: Any = None,
+    ) -> Any:  # fmt: skip
         """Return the antenna of wires alone, else an object that `__init__` fills."""
         if isinstance(wires, Sequence) and not wires:
             return super().__new__(cls)
@@ -127,7 +118,7 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
                 "strips of metal whose width is four radii"
             )
         given: Any = {"loads": loads, "wavenumber": wavenumber, "frequency": frequency}
-        return WireAntenna(wires, ports, **given)  # type: ignore[arg-type]
+        return WireAntenna(wires, ports, **given)
 
     def __post_init__(self) -> None:
         if not isinstance(self.mesh, TriangleMesh):
