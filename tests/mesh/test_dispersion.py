@@ -16,7 +16,7 @@ MODELS = [
 @pytest.mark.parametrize("model", MODELS, ids=lambda each: type(each).__name__)
 def test_models_satisfy_kramers_and_kronig(model):
     """Re eps - eps_inf = (2 / pi) pv int w' Im eps / (w'^2 - w^2) dw', at a frequency w below all relaxations."""
-    f = np.geomspace(1e6, 1e16, 200001)
+    f = np.geomspace(1e6, 1e16, 4001)
     loss, at = np.array([model(each).imag for each in f]), 1e3
     weights = f * loss / (f**2 - at**2)
     found = 2 / np.pi * np.trapezoid(weights * f, np.log(f))
