@@ -221,6 +221,8 @@ def test_saved_solutions_have_the_same_bits(tmp_path):
 
 REFUSED = {
     "wires 0 and 1 touch or cross": ([straight(0.5, 1e-3, 21), cal.Wire([[-0.1, 0, 0], [0.2, 0, 0]], 1e-3, 7)], MIDDLE),
+    "wires 0 and 1 lie on each other": ([straight(0.5, 1e-3, 20), straight(0.5, 1e-3, 20)], MIDDLE),
+    "wires 0 and 0 touch or cross": (cal.Wire([[0, 0, 0], [0, 0, 0.3], [0, 0, 0.1]], 1e-3, [9, 7]), MIDDLE),
     "no wire is at": (straight(0.5, 1e-3, 20), cal.WireGap([0.1, 0, 0])),
     "a free end of a wire": (straight(0.5, 1e-3, 20), cal.WireGap([0, 0, 0.25])),
     "shorter than 2 radii": (straight(0.5, 5e-2, 20), MIDDLE),

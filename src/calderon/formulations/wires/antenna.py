@@ -28,6 +28,8 @@ from calderon.view import Described
 from calderon.waves import ElectromagneticPlaneWave
 
 Complex = NDArray[np.complex128]
+WORST = 1e-6
+"""Relative residual of LU factors from which a matrix is singular to rounding."""
 RULE = np.polynomial.legendre.leggauss(4)
 """Gauss points of incident waves on a segment."""
 
@@ -146,6 +148,11 @@ class WireAntenna(Described):
         seconds = time.perf_counter() - start
         sizes = np.maximum(np.linalg.norm(rhs, axis=0), np.finfo(float).tiny)
         residuals = np.linalg.norm(rhs - matrix @ x, axis=0) / sizes
+        if not residuals.max() < WORST:
+            raise ValueError(
+                f"the equation of these wires has no reliable solution, its residual is {residuals.max():.1e}: are "
+                "segments far below 1e-4 wavelengths, or wires almost on each other?"
+            )
         spent = (assembly, factorisation) if new else (0.0, 0.0)
         info = SolutionInfo(
             "-<f, E> + int Z' f I + loads = U w, piecewise linear currents on wires", "LU",

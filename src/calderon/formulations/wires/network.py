@@ -150,22 +150,28 @@ class WireNetwork:
             raise ValueError(f"wire {self.owners[flat[0]]} lies in the ground, z = 0, which short-circuits it: lift it")
 
     def _require_apart(self) -> None:
-        """No two segments without a common end are nearer than the sum of their radii."""
+        """No two segments are nearer than the sum of their radii, but at a common end."""
         centres, half = self.ends.mean(axis=1), self.segments[:, 6] / 2
         reach = 2 * (half.max() + self.segments[:, 7].max())
         pairs = cKDTree(centres).query_pairs(reach, output_type="ndarray")
         if not len(pairs):
             return
         first, second = pairs.T
-        common = (self.nodes[first][:, :, None] == self.nodes[second][:, None, :]).any(axis=(1, 2))
-        first, second = first[~common], second[~common]
+        same = self.nodes[first][:, :, None] == self.nodes[second][:, None, :]
+        joined = same.any(axis=(1, 2))
         gap = _distances(self.ends[first], self.ends[second])
+        # of joined ones the distances of the other ends
+        ends = [1 - same[joined].any(axis=axis).argmax(axis=1) for axis in (2, 1)]
+        others = [self.ends[each[joined], end] for each, end in zip((first, second), ends, strict=True)]
+        segments = [self.ends[each[joined]] for each in (first, second)]
+        gap[joined] = np.minimum(_from_segment(others[1], segments[0]), _from_segment(others[0], segments[1]))
         near = np.flatnonzero(gap < self.segments[first, 7] + self.segments[second, 7])
         if near.size:
             i, j = first[near[0]], second[near[0]]
+            what = "lie on each other" if joined[near[0]] else "touch or cross"
             raise ValueError(
-                f"wires {self.owners[i]} and {self.owners[j]} touch or cross near {centres[i].tolist()} without a "
-                "common point at ends of segments: give both a point there, or move them apart"
+                f"wires {self.owners[i]} and {self.owners[j]} {what} near {centres[i].tolist()} without a common "
+                "point at ends of segments there: give both a point, or move them apart"
             )
 
 
@@ -181,9 +187,14 @@ def _distances(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArr
     t = ((s * uv - vw) / vv).clip(0, 1)
     s = ((t * uv + uw) / uu).clip(0, 1)
     found = np.linalg.norm(first[:, 0] + s[:, None] * u - second[:, 0] - t[:, None] * v, axis=1)
-    for begin, along, square, points in ((first[:, 0], u, uu, second), (second[:, 0], v, vv, first)):
-        for end in range(2):
-            offset = points[:, end] - begin
-            part = (np.einsum("ij,ij->i", offset, along) / square).clip(0, 1)
-            found = np.minimum(found, np.linalg.norm(offset - part[:, None] * along, axis=1))
+    for end in range(2):
+        found = np.minimum(found, _from_segment(second[:, end], first))
+        found = np.minimum(found, _from_segment(first[:, end], second))
     return np.asarray(found)
+
+
+def _from_segment(points: NDArray[np.float64], segments: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(m,) the distances of points (m, 3) from segments (m, 2, 3)."""
+    along, offset = segments[:, 1] - segments[:, 0], points - segments[:, 0]
+    part = (np.einsum("ij,ij->i", offset, along) / np.einsum("ij,ij->i", along, along)).clip(0, 1)
+    return np.asarray(np.linalg.norm(offset - part[:, None] * along, axis=1))
