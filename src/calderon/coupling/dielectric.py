@@ -47,10 +47,10 @@ class InhomogeneousDielectric(RadarProblem[InhomogeneousDielectricSolution]):
         A e + ik T' (T_k T e + (C/2 + K_s) J) = -ik T' <f, eta H_inc>,
         (C'/2 + K_s) T e - T_k J = <f, E_inc>.
 
-    volume: as for `coupling.boundary`. wavenumber: k outside in 1/m, or frequency= in Hz in vacuum. permittivity,
-    permeability: a number, a table {tag or name of a material: number} or a function f(x) of points (n, 3) with values
-    (n,); each may give symmetric tensors (n, 3, 3). Real parts are positive, loss has positive imaginary ones.
-    impedance: see `RadarProblem`.
+    volume: a `TetrahedralMesh` in m, a `MeshTet` of scikit-fem, or (points, tetrahedra). wavenumber: k outside in
+    1/m, or frequency= in Hz in vacuum. permittivity, permeability: a number, a table {tag or name of a material:
+    number} or a function f(x) of points (n, 3) with values (n,); each may give symmetric tensors (n, 3, 3). Real
+    parts are positive, loss has positive imaginary ones. impedance: see `RadarProblem`.
 
     formulation: "symmetric", above: J alone is ambiguous at resonances of the inside of the surface as a cavity in the
     outer medium, E inside and far fields stay right; "johnson-nedelec", A e + ik T' C J = 0 as its first row, has half

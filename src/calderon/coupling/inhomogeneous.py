@@ -44,12 +44,12 @@ class InhomogeneousScattering(ScatteringProblem):
         A u - T' M lambda = 0,
         (I/2 - K + eta D) T u + (V + eta (I/2 + K')) lambda = u_inc + eta du_inc/dn,     eta = i / Re k.
 
-    volume: as for `coupling.boundary`. wavenumber: k outside in 1/m, or frequency= in Hz with speed_of_sound=.
-    density_ratio: rho / rho0, and interior_wavenumber: omega / c in 1/m; or a= and n= themselves. Each is a number, a
-    table {tag or name of a material: number} or a function f(x) of points (n, 3) with values (n,); a may give tensors
-    (n, 3, 3). Loss has Im interior_wavenumber > 0, Im n >= 0, Im a <= 0.
-    space: "P1" or "P2", of u, inside and on the surface; lambda is linear. mirrors: as of `ScatteringProblem`; the
-    volume is then the part on one side, whose faces in mirrors are no boundary.
+    volume: a `TetrahedralMesh` in m, a `MeshTet` of scikit-fem, or (points, tetrahedra). wavenumber: k outside in
+    1/m, or frequency= in Hz with speed_of_sound=. density_ratio: rho / rho0, and interior_wavenumber: omega / c in
+    1/m; or a= and n= themselves. Each is a number, a table {tag or name of a material: number} or a function f(x)
+    of points (n, 3) with values (n,); a may give tensors (n, 3, 3). Loss has Im interior_wavenumber > 0, Im n >= 0,
+    Im a <= 0. space: "P1" or "P2", of u, inside and on the surface; lambda is linear. mirrors: as of
+    `ScatteringProblem`; the volume is then the part on one side, whose faces in mirrors are no boundary.
 
     formulation: "burton-miller", above, one solution at each real k; "johnson-nedelec", eta = 0, fails at resonances of
     the inside of the surface with the outer medium, where u is wrong; "symmetric",

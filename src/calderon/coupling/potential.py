@@ -52,13 +52,13 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
         A u - T' M lambda = F,
         (I/2 - K + eta D) T u + (V + eta (I/2 + K')) lambda = u_0 + eta du_0/dn.
 
-    volume: as for `coupling.boundary`. permittivity: relative, or permeability=, of linear materials: a number, a table
-    {tag or name of a material: number}, or f(x) of points (n, 3) with values (n,) or tensors (n, 3, 3).
-    charge_density: rho in C/m^3 inside, likewise. electrodes: {name: tags} of the boundary, of the body or of holes in
-    it, that is metal, at one potential each; with permittivity=. space: "P1" or "P2"; linear functions in magnetic
-    shields need far finer meshes. mirrors: planes of coordinates in which u is "even" (as where a field is along the
-    plane) or "odd" (across it), {"z": "odd"}: the volume is the part on one side, charge_density is as even or odd, and
-    solutions are those of the whole; without electrodes.
+    volume: a `TetrahedralMesh` in m, a `MeshTet` of scikit-fem, or (points, tetrahedra). permittivity: relative, or
+    permeability=, of linear materials: a number, a table {tag or name of a material: number}, or f(x) of points (n,
+    3) with values (n,) or tensors (n, 3, 3). charge_density: rho in C/m^3 inside, likewise. electrodes: {name:
+    tags} of the boundary, of the body or of holes in it, that is metal, at one potential each; with permittivity=.
+    space: "P1" or "P2"; linear functions in magnetic shields need far finer meshes. mirrors: planes of coordinates
+    in which u is "even" (as where a field is along the plane) or "odd" (across it), {"z": "odd"}: the volume is the
+    part on one side, charge_density is as even or odd, and solutions are those of the whole; without electrodes.
 
     Data: a `UniformField`, or another source outside with `potential(x)` and `gradient(x)`: u_0; of a permeability
     also a `CurrentPath` of field H_0 outside of the body, where u is the reduced potential, H = H_0 - grad u, with
