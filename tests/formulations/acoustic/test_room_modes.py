@@ -132,7 +132,9 @@ def test_what_has_no_resonances_is_refused():
         cal.resonances(inside, 100.0, 200.0, height=5)
     with pytest.raises(ValueError, match="has no growing waves"):
         cal.resonances(inside, 100.0, 200.0, method="mlfmm")
-    with pytest.raises(TypeError, match="resonances are those of an AcousticProblem or a PECScattering"):
+    with pytest.raises(
+        TypeError, match="resonances are those of an AcousticProblem, a PECScattering or an ElasticScattering"
+    ):
         cal.resonances(cal.SoundHardScattering(mesh, 1.0), 100.0, 200.0)
     tabled = cal.Impedance.table([50.0, 500.0], [800.0, 900.0])
     lined = cal.AcousticProblem(mesh, 3.0, fluid=AIR, side="interior", conditions=tabled)
