@@ -67,7 +67,6 @@ ON_DEVICES = (
     "fft/test_grid_operator.py::test_devices_multiply_alike[mixed-1e-06-1]",
     "fmm/test_device_products.py::test_layers_of_laplace[0.001]",
     "products/test_near_filling.py::test_numbers_do_not_depend",
-    "mlfmm/test_waves_on_devices.py::test_mirrored_terms",
     "mlfmm/test_waves_on_two_devices.py::test_refusals",
     "solvers/test_device_solves.py::test_products[complex128]",
     "solvers/test_device_solves.py::test_gmres_ends_as_on_the_host",
