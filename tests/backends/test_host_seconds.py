@@ -38,7 +38,7 @@ def test_host_seconds_are_processor_time_of_threads_of_python(monkeypatch):
         other.start()
         other.join()
     own = time.thread_time() - began
-    assert own <= found.host < own + 0.41 and found.host > own + 0.2  # the last samples of a thread that ends are lost
+    assert own <= found.host < own + 0.41 and found.host > own + 0.3  # the last samples of a thread that ends are lost
     assert sum(found.passed.values()) >= 0.2 and found.transfers == 0
     assert sum(sampler.phases_of(found.used).values()) == pytest.approx(found.host)
 

@@ -21,7 +21,6 @@ from calderon.coupling.response import Response
 from calderon.formulations.source_free import LEAKS, Mode, SourceFree
 from calderon.greens import Helmholtz
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
-from calderon.quadrature.sphere import sphere_rule
 from calderon.spaces import Function
 from calderon.spaces.volume_function import VolumeFunction, write_together
 from calderon.validation import of_any_shape, one_or_more_points
@@ -107,13 +106,8 @@ class WetStructure(SourceFree[StructureMode]):
 
     def _is_outside(self, mode: StructureMode) -> bool:
         """Whether a null vector is a field inside of the surface, and so no mode."""
-        mesh = self.mesh
-        corners = mesh.vertices[mesh.used_vertices]
-        centre = corners.mean(axis=0)
-        radius = 1.2 * np.linalg.norm(corners - centre, axis=1).max()
-        inward = mesh.centroids - mesh.mean_edge_length * mesh.normals
-        outside = self.sizes(mode, centre + radius * sphere_rule(5)[0]).max()
-        return bool(self.sizes(mode, inward[mesh.contains(inward)]).max(initial=0.0) > LEAKS * outside)
+        inside, outside = self._largest_sizes(mode)
+        return inside > LEAKS * outside
 
 
 def shape(

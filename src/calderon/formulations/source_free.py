@@ -130,10 +130,15 @@ class SourceFree(ABC, Generic[M]):
 
     def _is_outside(self, mode: M) -> bool:
         """Whether a mode is a resonance of the outside: its field does not vanish on a sphere around the surface."""
+        inside, outside = self._largest_sizes(mode)
+        return outside > LEAKS * inside
+
+    def _largest_sizes(self, mode: M) -> tuple[float, float]:
+        """The largest field of a mode an edge below the surface, and on a sphere around it."""
         mesh = self.mesh
         corners = mesh.vertices[mesh.used_vertices]
         centre = corners.mean(axis=0)
         radius = 1.2 * np.linalg.norm(corners - centre, axis=1).max()
         inward = mesh.centroids - mesh.mean_edge_length * mesh.normals
-        inside = self.sizes(mode, inward[mesh.contains(inward)])
-        return bool(self.sizes(mode, centre + radius * sphere_rule(5)[0]).max() > LEAKS * inside.max(initial=0.0))
+        inside = self.sizes(mode, inward[mesh.contains(inward)]).max(initial=0.0)
+        return float(inside), float(self.sizes(mode, centre + radius * sphere_rule(5)[0]).max())

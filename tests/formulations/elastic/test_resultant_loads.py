@@ -74,7 +74,7 @@ def test_torque_on_a_bore_twists_a_ring():
     x, u = RING.vertices[nodes], found.displacement.at_nodes[nodes]
     turned = np.cross(x, u)[:, 2].mean() / (x[:, :2] ** 2).sum(axis=1).mean()
     exact = (1 / RADIUS**2 - 1 / OUTER**2) / (4 * np.pi * STEEL.shear_modulus * LENGTH)
-    assert turned == pytest.approx(exact, rel=0.03)
+    assert turned == pytest.approx(exact, rel=0.03)  # the facets of this ring turn by .979 of it, by P2
     assert found.reactions["outside"].moment[2] == pytest.approx(-1.0, rel=0.005)
 
 

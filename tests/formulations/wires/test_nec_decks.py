@@ -77,6 +77,7 @@ def test_voltages_are_those_of_exp_minus_i_omega_t(tmp_path):
         ("GW 1 5 0 0 0 0 0 1", "tapered wire"),
         ("GW 1 5 0 0 0 0 0 1 1e-3\nGR 1 90000", "100,000 segments at most"),
         ("GW 1 5 0 0 0 0 0 1 1e-3\nLD 4 1 1 1 50 20", "does not depend on the frequency"),
+        ("GH 1 99 0 1 .1 .1 .1 .1 1e-3", "a spacing of turns"),
         ("GE 0", "has no wires"),
     ],
 )

@@ -15,12 +15,12 @@ from calderon.formulations.ports.board_slots import Lumped
 from calderon.formulations.ports.gaps import WireGap
 from calderon.formulations.wires.antenna import WireAntenna
 from calderon.formulations.wires.solution import WireSolution
-from calderon.formulations.wires.wire import Wire
+from calderon.formulations.wires.wire import MOST_SEGMENTS, Wire
 from calderon.layers import Conductor
 from calderon.validation import describe
 
-LARGEST_FILE, MOST_SEGMENTS = 10_000_000, 100_000
-"""Bytes and segments that a deck has at most."""
+LARGEST_FILE = 10_000_000
+"""Bytes that a deck has at most."""
 WITHOUT_MEANING = ("EK", "RP", "XQ", "PQ", "PT", "NE", "NH", "CP", "GD", "KH", "PL")
 """Cards of outputs and of approximations, which have no counterpart here."""
 

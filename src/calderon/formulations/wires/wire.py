@@ -18,6 +18,8 @@ from calderon.validation import (
     whole_number,
 )
 
+MOST_SEGMENTS = 100_000
+"""Segments of a wire, or of a deck, at most: a dense matrix of so many does not fit anywhere."""
 MU0 = VACUUM_IMPEDANCE / SPEED_OF_LIGHT
 
 
@@ -67,11 +69,11 @@ class Wire:
         """A number of segments for each part."""
         given = self.segments
         if isinstance(given, Sequence | np.ndarray):
-            found = tuple(whole_number(each, "segments") for each in given)
+            found = tuple(whole_number(each, "segments", most=MOST_SEGMENTS) for each in given)
             if len(found) != len(lengths):
                 raise ValueError(f"segments has {len(found)} numbers, and the wire has {len(lengths)} straight parts")
             return found
-        whole = whole_number(given, "segments")
+        whole = whole_number(given, "segments", most=MOST_SEGMENTS)
         if whole < len(lengths):
             if whole != 1:
                 raise ValueError(
