@@ -1,4 +1,4 @@
-"""Sound of something else in case files: [[source]], and the plane in which it is drawn."""
+"""Sound of something else in case files: [[source]], planes that mirror it, and that in which it is drawn."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -8,8 +8,9 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from calderon.case.mesh import Keys
 from calderon.case.output import Rectangle
 from calderon.case.quantities import COMPLEX, Angle, Place, SoundAmplitude, complex_number
-from calderon.case.table import key
+from calderon.case.table import Table, key
 from calderon.case.waves import Travelling
+from calderon.formulations import HalfSpace
 from calderon.waves import Multipole, PlaneWave, PointSource
 
 Ratio = Annotated[complex, BeforeValidator(complex_number), WithJsonSchema(COMPLEX)]
@@ -61,6 +62,27 @@ class SoundSource(Travelling):
         """The amplitude with its phase, real where it is."""
         size = (1.0 if self.amplitude is None else self.amplitude) * np.exp(1j * (self.phase or 0.0))
         return float(size.real) if size.imag == 0 else complex(size)
+
+
+Axis = Literal["x", "y", "z"]
+Mirrors = dict[Axis, Literal["even", "odd"]]
+
+
+class Reflecting(Table):
+    """half_space: a plane that reflects, through the origin; bodies are on one side of it, or stand on it."""
+
+    plane: Axis = key('"z" for z = 0', ...)
+    rigid: bool = key("a floor; false: it gives way, as the surface of the sea does", True)
+
+    @property
+    def half_space(self) -> HalfSpace:
+        """The half space of a problem."""
+        return HalfSpace(self.plane, self.rigid)
+
+
+def mirrors_key() -> Any:
+    """The key `mirrors` of a table."""
+    return key('planes of symmetry, { z = "even" }', min_length=1)
 
 
 class SoundSlice(Rectangle):

@@ -70,6 +70,28 @@ force = [0, 0, "2 N"]
 [output]
 slice = { points = 10 }
 """
+HALF = """\
+[mesh]
+shape = "box"
+low = [-0.2, -0.1, 0]
+high = [0.2, 0.1, 0.05]
+cells = [2, 1, 1]
+[structure]
+frequency = "800 Hz"
+mirrors = { z = "even" }
+material = "aluminium"
+[output]
+points = [[0, 0, 0.5], [0.3, 0, 0.1]]
+slice = { points = 10 }
+[[source]]
+kind = "plane-wave"
+direction = [0.6, 0, -0.8]
+"""
+UP = """\
+[[source]]
+kind = "plane-wave"
+direction = [0.6, 0, 0.8]
+"""
 
 
 def test_a_steel_ball_has_the_echo_of_the_series_and_its_files(tmp_path):
@@ -115,6 +137,38 @@ def test_a_block_below_its_resonances_moves_as_its_mass():
     assert len(results.powers) == 2 and results.powers[1] > results.powers[0] > 0
 
 
+def test_half_a_block_on_a_mirror_or_a_floor_scatters_as_the_whole():
+    mirror = run(parse(HALF + UP))
+    floor = run(parse(HALF.replace('mirrors = { z = "even" }', 'half_space = { plane = "z" }')))
+    whole = run(parse(HALF.replace('mirrors = { z = "even" }\n', "").replace("0]\nhigh", "-0.05]\nhigh") + UP))
+    assert floor.pressures == pytest.approx(mirror.pressures, rel=1e-6)
+    assert mirror.pressures == pytest.approx(whole.pressures, rel=2e-3)
+    for low, other in zip(mirror.mesh.bounds, whole.mesh.bounds, strict=True):
+        assert low == pytest.approx(other)
+    assert mirror.body.volumes.sum() == pytest.approx(2 * floor.body.volumes.sum())
+    below = np.argmin(floor.last.plane.places.points[..., 2].ravel())
+    assert np.isnan(floor.last.plane.arrays["pressure"].ravel()[below])
+    assert np.isfinite(mirror.last.plane.arrays["pressure"].ravel()[below])
+
+
+def test_a_shell_with_a_fluid_inside_has_the_echo_of_the_series(tmp_path):
+    shell = STEEL.replace('"ball"', '"shell"\nthickness = "0.05 m"').replace(
+        "[output]", "[output]\npoints = [[0, 0, 0.2]]"
+    )
+    results = run(parse(shell.replace('material = "steel"', 'material = "steel"\ninside = "water"')))
+    case, step, k = results.file.case, results.last, results.problem.wavenumber
+    full, empty = (
+        float(
+            cal.exact.elastic_shell(k, 0.5, 0.45, case.materials_by_tag, case.fluid, each).target_strength(np.pi, 0.0)
+        )
+        for each in (case.inner_fluid, None)
+    )
+    assert step.echo == pytest.approx(full, abs=0.1) and abs(full - empty) > 1
+    assert abs(step.pressures[0]) > 0.1
+    write(results, tmp_path / "out")
+    assert "Fluid in holes" in (tmp_path / "out" / "report.html").read_text()
+
+
 def test_plans_count_finite_elements():
     rows = {name: value for name, value, _ in plan(parse(STEEL))}
     assert re.fullmatch(r"\d+ on \d+ tetrahedra", rows["finite elements"]) and rows["method"] == "dense"
@@ -129,7 +183,13 @@ def test_the_shipped_cases_are_accepted(name):
     "text, old, new, message",
     [
         (STEEL, '"steel"', '"stele"', "line 8: structure.material .*did you mean 'steel'"),
-        (STEEL, '"steel"', '"water"', "a fluid: holes of a structure are empty"),
+        (STEEL, '"steel"', '"water"', "a fluid: that in holes is structure.inside"),
+        (STEEL, '"steel"', '"steel"\ninside = "watr"', "line 9: structure.inside .*did you mean 'water'"),
+        (STEEL, '"steel"', '"steel"\ninside = "air"', "structure.inside .*this one has none"),
+        (STEEL, '"steel"', '"steel"\nmirrors = { z = "even" }', "mesh.shape .*both sides of the mirror"),
+        (LAYERED, "fluid = ", 'mirrors = { x = "evn" }\nfluid = ', "did you mean 'even'"),
+        (STEEL, "material", 'mirrors = { z = "odd" }\nhalf_space = { plane = "z" }\nmaterial', "give one of them"),
+        (HALF, "0.6", "0.5", "structure.mirrors .*not as even or odd"),
         (STEEL, '"steel"', '{ tag = "steel" }', "no tetrahedron has the tag 'tag'"),
         (STEEL, 'shape = "ball"', 'shape = "bal"', "did you mean 'ball'"),
         (STEEL, "[[source]]", "[[load]]\nforce = [0, 0, 1]\nposition = [0, 0, 2]\n[[source]]", "target_strength"),

@@ -12,20 +12,11 @@ from calderon.case.mesh import Mesh
 from calderon.case.output import Angles, NearFields
 from calderon.case.quantities import Frequencies, Frequency, Place
 from calderon.case.solver import WaveSolver
-from calderon.case.sound import SoundSlice, SoundSource
+from calderon.case.sound import Mirrors, Reflecting, SoundSlice, SoundSource, mirrors_key
 from calderon.case.table import AT_MOST, CaseModel, Table, key
-from calderon.formulations import Baffle, Fluid, HalfSpace
+from calderon.formulations import Baffle, Fluid
 from calderon.formulations.acoustic.results.third_octaves import third_octaves
 from calderon.kinds.acoustics.walls import Wall
-
-Axis = Literal["x", "y", "z"]
-
-
-class Reflecting(Table):
-    """acoustics.half_space: a plane that reflects, through the origin; bodies are on one side of it, or stand on it."""
-
-    plane: Axis = key('"z" for z = 0', ...)
-    rigid: bool = key("a floor; false: it gives way, as the surface of the sea does", True)
 
 
 class Acoustics(Table):
@@ -44,7 +35,7 @@ class Acoustics(Table):
     )
     fluid: FluidName = key("a known one, or the name of a medium of [media]", "air")
     side: Literal["exterior", "interior", "both"] = key("of the surface, on which the fluid is", "exterior")
-    mirrors: dict[Axis, Literal["even", "odd"]] | None = key('planes of symmetry, { z = "even" }', min_length=1)
+    mirrors: Mirrors | None = mirrors_key()
     decompose: bool = key("whether sources that are neither even nor odd in the mirrors are split", False)
     half_space: Reflecting | None = None
     baffle: bool = key("whether the mesh lies in a rigid plane", False)
@@ -70,7 +61,7 @@ class Acoustics(Table):
     def plane(self) -> Any:
         """The mirrors of the problem."""
         if self.half_space is not None:
-            return HalfSpace(self.half_space.plane, self.half_space.rigid)
+            return self.half_space.half_space
         return Baffle() if self.baffle else self.mirrors
 
 

@@ -14,6 +14,7 @@ from calderon.case import CaseFile
 from calderon.case.mesh import mesh_of
 from calderon.case.near_field import near_places
 from calderon.coupling import ElasticScattering, InhomogeneousScattering
+from calderon.coupling.volumes import snapped_volume
 from calderon.data import rectangle_places
 from calderon.formulations import ElasticMaterial
 from calderon.formulations.checks import element_length, elements_per_wavelength, sources_on_side
@@ -27,6 +28,7 @@ from calderon.report import Kind, Stages
 from calderon.report.formatting import Row, frequency_text, frequency_texts
 from calderon.report.kind import plan_rows
 from calderon.report.scenes import evenly
+from calderon.spaces import P1
 
 B = TypeVar("B", bound=BodyCase)
 SHOWN = 5
@@ -89,16 +91,27 @@ class Bodies(Kind[B, Any, BodyResults], Generic[B]):
         case = file.case
         with stages.stage("make the mesh" if case.mesh.shape else "read the mesh"):
             volume = volume_mesh(file)
+        if case.body.plane is not None:
+            with file.blamed("mesh", "shape" if case.mesh.shape else "file"):
+                snapped_volume(volume, tuple(case.body.mirrors or case.body.plane.plane))
         problem = self.posed(file, volume, max(case.frequencies))
+        surface = problem.surface
         for number, one in enumerate(case.source):
             with file.blamed("source", "position" if one.position else "direction", number=number):
-                sources_on_side(one.wave.at(problem.wavenumber), problem.mesh)
+                wave = one.wave.at(problem.wavenumber)
+                sources_on_side(wave, surface.whole)
+                surface.with_images(wave)
+        if case.body.mirrors and case.source:
+            with file.blamed(case.table, "mirrors"):
+                functions = surface.functions(P1(surface.whole))
+                values = case.sources.at(problem.wavenumber)(surface.whole.vertices)
+                surface.require_symmetry(functions, values, case.body.mirrors)
         return problem
 
     def compute(self, file: CaseFile[B], posed: Any, stages: Stages, scratch: Path | None) -> BodyResults:
         case, places = file.case, near_places(file)
         frequencies = np.sort(np.array(case.frequencies))
-        plane = None if case.output.slice is None else _plane(case, posed.mesh)
+        plane = None if case.output.slice is None else _plane(case, posed.surface.whole)
         shown, steps, names = frequencies[evenly(len(frequencies), SHOWN)], [], frequency_texts(frequencies.tolist())
         resolution = self.slowest(case) / frequencies[-1] / element_length(posed.mesh)
         if resolution < FEWEST:
@@ -150,7 +163,9 @@ class Bodies(Kind[B, Any, BodyResults], Generic[B]):
         span = frequency_text(high) if low == high else f"{frequency_text(low)} to {frequency_text(high)}"
         given: Any = case.body.material
         material = given if isinstance(given, str) else ", ".join(f"{tag}: {name}" for tag, name in given.items())
-        return f"Mesh “{source}” ({material}) in {case.body.fluid} at {span}."
+        filled = getattr(case.body, "inside", None)
+        holes = "" if filled is None else f", full of {filled},"
+        return f"Mesh “{source}” ({material}){holes} in {case.body.fluid} at {span}."
 
 
 def _step(
@@ -170,16 +185,19 @@ def _step(
     if wave is None or case.is_driven:
         return step
     ahead = np.asarray(wave.unit_direction)
-    echo, (forward,) = float(solution.target_strength(-ahead[None])[0]), solution.far_field(ahead[None])
+    echo = float(solution.target_strength(-ahead[None])[0])
     if fluid.loss == 0:
         section = solution.scattering_cross_section()
+        step = replace(step, cross_section=section)
+    if fluid.loss == 0 and case.body.half_space is None:
+        (forward,) = solution.far_field(ahead[None])
         # the optical theorem: 4 pi / k Im F is scattered and absorbed
         extinct = 4 * np.pi / np.real(problem.wavenumber) * (forward / wave.pressure).imag
         intensity = abs(wave.pressure) ** 2 / (2 * fluid.impedance)
         lost = getattr(solution, "lost_power", None)
         absorbed = solution.absorption_cross_section() if lost is None else lost / intensity
         error = float(abs((section + absorbed) / extinct - 1))
-        step = replace(step, power_error=error, lost=absorbed * intensity, cross_section=section)
+        step = replace(step, power_error=error, lost=absorbed * intensity)
     if output.target_strength is not None:
         directions = output.target_strength.directions
         far = np.asarray(solution.far_field(directions))
@@ -219,7 +237,7 @@ class InhomogeneousBodies(Bodies[InhomogeneousCase]):
             return InhomogeneousScattering(
                 volume, omega / fluid.speed_of_sound * outside, density_ratio=density, interior_wavenumber=inside,
                 space=case.inhomogeneous.space, formulation=case.inhomogeneous.formulation,
-                speed_of_sound=fluid.speed_of_sound,
+                speed_of_sound=fluid.speed_of_sound, mirrors=case.body.plane,
             )  # fmt: skip
 
     def slowest(self, case: InhomogeneousCase) -> float:
@@ -254,11 +272,16 @@ class Structures(Bodies[StructureCase]):
                 loads.setdefault(one.tag, []).append(Force(one.force))
         forces = [(one.position, one.vector) for one in case.load if one.position is not None]
         with file.blamed("structure", "material"):
-            bare = ElasticScattering(volume, frequency=frequency, material=case.materials_by_tag, fluid=case.fluid)
+            found = ElasticScattering(
+                volume, frequency=frequency, material=case.materials_by_tag, fluid=case.fluid, mirrors=case.body.plane
+            )
+        if case.inner_fluid is not None:
+            with file.blamed("structure", "inside"):
+                found = replace(found, frequency=None, inside=case.inner_fluid)  # type: ignore[arg-type]
         if not case.load:
-            return bare
+            return found
         with file.blamed("load", "force", [list(one.force) for one in case.load], 0):
-            return replace(bare, frequency=None, loads=loads or None, point_forces=forces)  # type: ignore[arg-type]
+            return replace(found, frequency=None, loads=loads or None, point_forces=forces)  # type: ignore[arg-type]
 
     def slowest(self, case: StructureCase) -> float:
         given = case.materials_by_tag

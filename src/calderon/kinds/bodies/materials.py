@@ -75,7 +75,7 @@ def solid_of(name: str, materials: dict[str, SolidMaterial]) -> ElasticMaterial:
     if name in materials:
         return materials[name].material
     if name not in SOLIDS:
-        fluid = " (a fluid: holes of a structure are empty)" if name in KNOWN else ""
+        fluid = " (a fluid: that in holes is structure.inside)" if name in KNOWN else ""
         raise ValueError(f"no elastic material has the name {name!r}{fluid}: {choices(name, (*materials, *SOLIDS))}")
     return SOLIDS[name]
 

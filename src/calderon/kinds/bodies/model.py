@@ -11,7 +11,7 @@ from calderon.case.mesh import AnyMesh, Keys, Unit
 from calderon.case.output import Angles, NearFields
 from calderon.case.quantities import Angle, Force, Frequencies, Place, Size
 from calderon.case.solver import WaveSolver
-from calderon.case.sound import SoundSlice, SoundSource
+from calderon.case.sound import Mirrors, Reflecting, SoundSlice, SoundSource, mirrors_key
 from calderon.case.table import AT_MOST, CaseModel, Table, key
 from calderon.formulations import Fluid
 from calderon.kinds.bodies.materials import FLUIDS, MATERIAL, Graded, SolidMaterial, inner_fluid, solid_of
@@ -87,6 +87,19 @@ class InBody(Table):
 
     frequency: Frequencies = key("one, a list, or { start, stop, count } with both ends", ...)
     fluid: FluidName = key("around the body, a known one or the name of a medium of [media]", "water")
+    mirrors: Mirrors | None = mirrors_key()
+    half_space: Reflecting | None = None
+
+    @model_validator(mode="after")
+    def _one_plane(self) -> Self:
+        if self.mirrors and self.half_space:
+            raise ValueError("mirrors and half_space: give one of them")
+        return self
+
+    @property
+    def plane(self) -> Any:
+        """The mirrors of the problem."""
+        return self.mirrors if self.half_space is None else self.half_space.half_space
 
     def by_tag(self, named: Any) -> Any:
         """The material, or a table of materials by tag, as `named(name)` gives them."""
@@ -100,7 +113,8 @@ class Inhomogeneous(InBody):
     """[inhomogeneous]: a body without shear waves, whose density and speed of sound vary, by finite elements.
 
     material: of the body, or by tag: a known fluid ("rubber", whose shear waves are left out), a medium of [media], or
-    one of [graded], of a whole body.
+    one of [graded], of a whole body. mirrors: planes in which the sound is even or odd, where the tetrahedra are those
+    on one side of them.
     """
 
     material: _names(INNER) = key("of the body, or by tag or name of its parts", ...)  # type: ignore[valid-type]
@@ -109,12 +123,15 @@ class Inhomogeneous(InBody):
 
 
 class Elastic(InBody):
-    """[structure]: an elastic body in a fluid, by quadratic finite elements; its holes are empty.
+    """[structure]: an elastic body in a fluid, by quadratic finite elements; its holes are empty, or full of a fluid.
 
-    material: of the body, or by tag: "steel", "aluminium", "titanium", "GRP", "rubber", or one of [materials].
+    material: of the body, or by tag: "steel", "aluminium", "titanium", "GRP", "rubber", or one of [materials]. inside:
+    of a body without mirrors. mirrors: planes in which the sound is even or odd, where the tetrahedra are those on one
+    side of them; forces have their images.
     """
 
     material: _names(MATERIAL) = key("of the body, or by tag or name of its parts", ...)  # type: ignore[valid-type]
+    inside: FluidName | None = key("the fluid in its holes, as `fluid`; they are empty unless given")
 
 
 class BodyLoad(Table):
@@ -283,6 +300,17 @@ class StructureCase(BodyCase):
     @property
     def is_driven(self) -> bool:
         return bool(self.load)
+
+    @property
+    def inner_fluid(self) -> Fluid | None:
+        """The fluid in holes, None where they are empty."""
+        name = self.structure.inside
+        return None if name is None else self._constant(name).fluid_at(max(self.frequencies))
+
+    def completed(self, file: Any) -> Self:
+        with file.blamed(self.table, "inside"):
+            _ = self.inner_fluid
+        return super().completed(file)
 
     @property
     def body(self) -> Elastic:

@@ -153,7 +153,7 @@ def motion(results: BodyResults, sheet: Sheet) -> None:
         "motion.png", caption,
         lambda path: plots.cut(
             points, size / factor, "abs", path, name="u", unit=unit,
-            outlines={"body": plots.section(results.volume.surface(), points)},
+            outlines={"body": plots.section(results.body.surface(), points)},
         ),
     )  # fmt: skip
 
@@ -182,17 +182,27 @@ def resolution(results: BodyResults, sheet: Sheet) -> None:
 
 @panel("mesh")
 def fluid_and_mesh(results: BodyResults, sheet: Sheet) -> None:
-    """The fluid around, materials, and the mesh."""
-    fluid, volume_ = results.fluid, results.volume
+    """The fluid around and in holes, planes, materials, and the mesh."""
+    fluid, volume_, inner, table = results.fluid, results.volume, results.inside, results.file.case.body
     sheet.number("mesh", {**mesh_numbers(results.mesh), "tetrahedra": volume_.number_of_tetrahedra})
     sheet.fact("Fluid around", "density", fluid.density, "kg/m³", key="fluid.density_kg_per_m3")
     sheet.fact("Fluid around", "speed of sound", fluid.speed_of_sound, "m/s", key="fluid.speed_of_sound_m_per_s")
+    if inner is not None:
+        sheet.fact("Fluid in holes", "density", inner.density, "kg/m³", key="fluid_in_holes.density_kg_per_m3")
+        sheet.fact(
+            "Fluid in holes", "speed of sound", inner.speed_of_sound, "m/s", key="fluid_in_holes.speed_of_sound_m_per_s"
+        )
+    for axis, parity in (table.mirrors or {}).items():
+        sheet.fact("Planes", f"sound in the mirror {axis} = 0", parity)
+    if (plane_ := table.half_space) is not None:
+        sheet.fact("Planes", f"half of space, to {plane_.plane} = 0", "rigid" if plane_.rigid else "gives way")
     given = results.file.case.materials_by_tag
     for tag, one in (given if isinstance(given, dict) else {"": given}).items():
         sheet.block(f"Material {tag}".strip(), _constants(one))
-    sheet.fact("Mesh", "tetrahedra", volume_.number_of_tetrahedra)
+    part = "" if table.plane is None else " on one side of planes"
+    sheet.fact("Mesh", f"tetrahedra{part}", volume_.number_of_tetrahedra)
     sheet.fact("Mesh", "triangles around", results.mesh.number_of_triangles)
-    sheet.fact("Mesh", "volume", float(volume_.volumes.sum()), "m³", key="volume_m3")
+    sheet.fact("Mesh", f"volume{part}", float(volume_.volumes.sum()), "m³", key="volume_m3")
     sheet.fact("Mesh", "mean edge length", float(results.mesh.mean_edge_length), "m")
     sheet.fact("Mesh", "unknowns of finite elements", results.volume_unknowns, key="unknowns_of_finite_elements")
     name = f"wavelength at {frequency_text(float(results.frequencies.max()))}"

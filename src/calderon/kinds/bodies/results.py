@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.formulations import Fluid
-from calderon.mesh import TetrahedralMesh
+from calderon.mesh import TetrahedralMesh, TriangleMesh
 from calderon.report.sound.results import SoundBand, SoundStep
 
 
@@ -47,6 +47,26 @@ class BodyResults(SoundBand[Any]):
     @property
     def fluid(self) -> Fluid:
         return self.file.case.fluid
+
+    @property
+    def mesh(self) -> TriangleMesh:
+        """The whole surface, with its images in mirrors."""
+        return self.problem.surface.whole
+
+    @property
+    def body(self) -> TetrahedralMesh:
+        """The tetrahedra with their images in mirrors."""
+        fields = getattr(self.solution, "displacements", None) or [self.solution.interior]
+        return fields[0].mesh
+
+    @property
+    def inside(self) -> Fluid | None:
+        """The fluid in holes, None where they are empty, or there are none."""
+        return getattr(self.problem, "inside", None)
+
+    @property
+    def outline(self) -> TriangleMesh:
+        return self.mesh if self.inside is None else self.body.surface()
 
     @property
     def blank(self) -> str:

@@ -164,7 +164,7 @@ def surface_scene(results: SoundBand[Any]) -> Scene:
         given = [None if step.plane is None else results.levels(pressure_of(step.plane)).ravel() for step in kept]
         several = sum(each is not None for each in given) > 1
         drawn = Field("sound pressure level", "level", results.level_unit, given, level=True, short=several)
-        if results.blank != "inside":
+        if results.blank != "inside" or results.outline is not results.mesh:
             layers = [replace(layers[0], open=opening(cut.points))]
         layers.append(grid(cut.points, [drawn], filled=True))
         eye = facing(opening(cut.points)[0])
@@ -204,7 +204,7 @@ def plane(results: SoundBand[Any], sheet: Sheet) -> None:
         lambda path: plots.field_slice(
             cut.points,
             values,
-            results.mesh,
+            results.outline,
             requested.quantity,
             path,
             name=name,

@@ -77,6 +77,11 @@ class SoundBand(Result[C], Generic[C]):
         """The whole surface."""
         return self.problem.mesh
 
+    @property
+    def outline(self) -> Any:
+        """The surface whose outline is drawn in planes, with the walls of holes where there is sound in these."""
+        return self.mesh
+
     def at(self, step: SoundStep) -> str:
         """The frequency of a solution as a clause, of a sweep."""
         return f" at {step.name}" if self.is_sweep else ""
