@@ -225,6 +225,7 @@ def shapes() -> Iterator[Call]:
             "Solid": {"kind": "cylinder", "points": [[0, 0, 0], [0, 0, 1]], "size": 0.5, "path": None},
             "solids": {"shapes": {"a": cal.mesh.Solid.cuboid([0, 0, 0], [1, 1, 1])}, "h": 0.7},
             "sphere": {"radius": 1.0, "h": 0.6, "volume": True},
+            "spherical_shell": {"radius": 1.0, "thickness": 0.05, "h": 0.6, "layers": 1},
             "thickened": {"surface": sphere(), "thickness": 0.05, "layers": 1},
             "torus": {"major_radius": 1.0, "minor_radius": 0.3, "h": 0.3},
             "tube": {"radius": 1.0, "inner_radius": 0.5, "length": 1.0, "h": 0.5},

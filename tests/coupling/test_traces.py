@@ -145,6 +145,8 @@ def test_walls_behind_surfaces():
     sphere = cal.mesh.sphere(1.0, h=0.4)
     shell = cal.mesh.thickened(sphere, 0.02)
     assert shell.volumes.sum() == pytest.approx(0.02 * sphere.area, rel=0.03)
+    exact = cal.mesh.spherical_shell(2.0, 0.1, h=0.8, layers=2)
+    assert exact.volumes.sum() == pytest.approx(4 / 3 * np.pi * (8 - 1.9**3), rel=1e-9)
     plate = cal.mesh.thickened(cal.mesh.plate((1.0, 0.5), 0.25), 0.05)
     assert plate.volumes.sum() == pytest.approx(0.025)
     assert plate.surface().restricted("wall").area == pytest.approx(0.15)
@@ -153,6 +155,8 @@ def test_walls_behind_surfaces():
 def test_walls_that_fold_are_refused():
     with pytest.raises(cal.MeshError, match="folds"):
         cal.mesh.thickened(cal.mesh.cube(1.0, h=0.5), 0.6)
+    with pytest.raises(ValueError, match="smaller than the radius"):
+        cal.mesh.spherical_shell(1.0, 1.0, h=0.5)
     plate = cal.mesh.plate((1.0, 0.5), 0.25)
     below = plate.translated([0.1, 0.05, -0.05])
     with pytest.raises(cal.MeshError, match="passes through itself"):

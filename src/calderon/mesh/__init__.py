@@ -14,7 +14,7 @@ from calderon.mesh.shapes.phantom import phantom, phantom_sizes
 from calderon.mesh.shapes.radar_targets import almond, ogive
 from calderon.mesh.shapes.round import ellipsoid, hemisphere, hollow_sphere, sphere, torus
 from calderon.mesh.shapes.tetrahedral import ball, box, layered_ball
-from calderon.mesh.shapes.walls import thickened
+from calderon.mesh.shapes.walls import spherical_shell, thickened
 from calderon.mesh.solid_models.booleans import difference, intersection, union
 from calderon.mesh.solid_models.solid import Solid
 from calderon.mesh.solid_models.walls import solids
@@ -77,6 +77,7 @@ __all__ = [
     "sample",
     "solids",
     "sphere",
+    "spherical_shell",
     "step_report",
     "thickened",
     "torus",

@@ -37,10 +37,6 @@ FEWEST = 4.0
 """Quadratic elements per wavelength in the body, of shear waves in a structure; below, a warning."""
 
 
-def _shell(h: float, radius: float, thickness: float, layers: int = 1) -> TetrahedralMesh:
-    return meshes.thickened(meshes.sphere(radius, h), thickness, layers)
-
-
 def _layered(h: float, radii: tuple[float, ...], names: tuple[str, ...]) -> TetrahedralMesh:
     if len(names) != len(radii):
         raise ValueError(f"{len(radii)} radii and {len(names)} names: each layer has one of both")
@@ -51,7 +47,7 @@ def _layered(h: float, radii: tuple[float, ...], names: tuple[str, ...]) -> Tetr
 
 MADE: dict[str, Callable[..., TetrahedralMesh]] = {
     "ball": meshes.ball,
-    "shell": _shell,
+    "shell": meshes.spherical_shell,
     "layered_ball": _layered,
     "box": meshes.box,
 }

@@ -1,4 +1,4 @@
-"""Walls of a constant thickness behind a surface, filled with tetrahedra."""
+"""Walls behind a surface, filled with tetrahedra."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,6 +7,7 @@ from calderon.backends import require_memory
 from calderon.mesh.checks.crossings import crossing_pairs
 from calderon.mesh.errors import MeshError
 from calderon.mesh.orientation import signed_volumes
+from calderon.mesh.shapes.round import sphere
 from calderon.mesh.sizes import PEAK_BYTES, positive
 from calderon.mesh.tetrahedra import TetrahedralMesh
 from calderon.mesh.triangles import TriangleMesh
@@ -32,13 +33,32 @@ def thickened(surface: TriangleMesh, thickness: float, layers: int = 1) -> Tetra
     instance(surface, TriangleMesh, "a wall stands behind a TriangleMesh")
     depth, count = positive("thickness", thickness), whole_number(layers, "layers")
     surface.flat_triangles(surface.triangles[:0, 0], "thickened")
+    return _wall(surface, depth, depth * _directions(surface), count)
+
+
+def spherical_shell(radius: float, thickness: float, h: float, layers: int = 1) -> TetrahedralMesh:
+    """The wall between two concentric spheres about the origin: triangles with edges of about h on the outer one, and
+    `layers` layers of tetrahedra as of `thickened`, with its names of faces.
+
+    radius: of the outer sphere. Both polyhedra have the volumes of their balls, so that the wall has the mass of the
+    shell. `thickened(sphere(radius, h), thickness)` has the same thickness behind an area that is too large, by 0.7 %
+    at h = 0.4 radius. ValueError where the wall is as thick as the ball.
+    """
+    size, depth, count = positive("radius", radius), positive("thickness", thickness), whole_number(layers, "layers")
+    if depth >= size:
+        raise ValueError(f"thickness={depth:g}: it is smaller than the radius {size:g}; cal.mesh.ball makes the whole")
+    surface = sphere(size, h)
+    return _wall(surface, depth, depth / size * surface.vertices, count)
+
+
+def _wall(surface: TriangleMesh, depth: float, steps: NDArray[np.float64], count: int) -> TetrahedralMesh:
+    """The wall from a surface to its vertices less `steps` (nv, 3), in `count` layers."""
     number = surface.number_of_vertices
     require_memory(
         PEAK_BYTES.tetrahedron * 3 * count * surface.number_of_triangles,
         f"a wall of {count} layers behind {surface.number_of_triangles} triangles",
         "take fewer layers",
     )
-    steps = depth * _directions(surface)
     vertices = np.concatenate([surface.vertices - n / count * steps for n in range(count + 1)])
     # prisms, their corners in ascending order: the lower corner of each side starts its diagonal
     order = np.argsort(surface.triangles, axis=1)
