@@ -28,8 +28,10 @@ from numpy.typing import NDArray
 from calderon.backends.numba import kernel
 from calderon.backends.threads import in_parts, run_tasks
 from calderon.mlfmm.far import KINDS
+from calderon.mlfmm.points import Panels, Points, points_of
 from calderon.pairs.grouping import arranged, grouped
-from calderon.spaces.charges import entries_of_charges, places_of_charges, shares
+from calderon.quadrature import triangle_rule
+from calderon.spaces.charges import carriers_of_charges, entries_of_charges, shares
 
 
 class Channel(NamedTuple):
@@ -138,10 +140,11 @@ def _unturned(first: int, space: Any, kind: str) -> tuple[Channel, float]:
 
 
 class ListedMap(NamedTuple):
-    """A sparse matrix from coefficients of unknowns to charges at listed points: row p has the entries first[p] up to,
-    without, first[p + 1], of which n belongs to the unknown number[n] and has the numbers parts[n], one a component.
+    """A sparse matrix from coefficients of unknowns to charges on listed triangles, at the q points of their rule:
+    triangle t has the entries first[t] up to, without, first[t + 1], of which n belongs to the unknown number[n] and
+    has the numbers parts[n] (q, components).
 
-    Points are listed for each leaf, with the unknowns of this leaf alone, so that threads can do leaves at the same
+    Triangles are listed for each leaf, with the unknowns of this leaf alone, so that threads can do leaves at the same
     time in both directions. begin: the first unknown in the whole matrix; component: the first component of a charge
     that the map has."""
 
@@ -151,14 +154,28 @@ class ListedMap(NamedTuple):
     number: NDArray[np.int32]
     parts: NDArray[Any]
 
+    @property
+    def by_points(self) -> "ListedMap":
+        """The map with one entry for each point and unknown, as devices read it: parts (entries, components)."""
+        q = self.parts.shape[1]
+        width = np.diff(self.first)
+        wide = np.repeat(width, q)
+        first = np.append(0, np.cumsum(wide))
+        # entry e of point j of a triangle is the entry e of the triangle
+        rank = np.arange(first[-1]) - np.repeat(first[:-1], wide)
+        entry = np.repeat(np.repeat(self.first[:-1], q), wide) + rank
+        point = np.repeat(np.tile(np.arange(q), len(width)), wide)
+        return self._replace(first=first.astype(np.int32), number=self.number[entry], parts=self.parts[entry, point])
+
 
 class Listed(NamedTuple):
-    """The points of a side, listed for each leaf whose unknowns have charges there.
+    """The triangles of a side, listed for each leaf whose unknowns have charges there, each with the points of a rule.
 
-    starts (leaves + 1,): the first point of each leaf; maps: one of each channel; waves: the kinds of waves, one after
-    the other in the components of a charge."""
+    starts (leaves + 1,): the first point of each leaf; points: of a triangle; maps: one of each channel; waves: the
+    kinds of waves, one after the other in the components of a charge."""
 
     starts: NDArray[np.int64]
+    points: int
     maps: list[ListedMap]
     waves: tuple[str, ...]
 
@@ -173,7 +190,8 @@ class Listed(NamedTuple):
         where every point has all of them."""
         found = np.tile([self.components, 0], (int(self.starts[-1]), 1))
         for each in self.maps:
-            own, end = np.diff(each.first) > 0, each.component + each.parts.shape[1]
+            own = np.repeat(np.diff(each.first) > 0, self.points)
+            end = each.component + each.parts.shape[2]
             found[own] = np.column_stack([np.minimum(found[own, 0], each.component), np.maximum(found[own, 1], end)])
         return found if (found != [0, self.components]).any() else found[:0]
 
@@ -198,18 +216,21 @@ class Listed(NamedTuple):
 def spread(starts, first, number, parts, begin, component, weights, x, out, low, high):
     """Add to out (points, columns, rank, components) the charges at the points of the leaves low up to, without, high.
 
-    starts: where the points of each leaf begin; first (points + 1,): where the entries of each point begin; number
-    (entries,): unknown of each, from `begin` on; parts (entries, 1 or 3): their numbers; component: the first of out;
-    weights (rank,); x (unknowns, columns).
+    starts: where the points of each leaf begin; first (triangles + 1,): where the entries of each triangle begin;
+    number (entries,): unknown of each, from `begin` on; parts (entries, points of a triangle, 1 or 3): their numbers;
+    component: the first of out; weights (rank,); x (unknowns, columns).
     """
-    for p in range(starts[low], starts[high]):
-        for n in range(first[p], first[p + 1]):
+    points = parts.shape[1]
+    for t in range(starts[low] // points, starts[high] // points):
+        for n in range(first[t], first[t + 1]):
             i = begin + number[n]
-            for column in range(x.shape[1]):
-                for q in range(len(weights)):
-                    value = x[i, column] * weights[q]
-                    for c in range(parts.shape[1]):
-                        out[p, column, q, component + c] += parts[n, c] * value
+            for j in range(points):
+                p = t * points + j
+                for column in range(x.shape[1]):
+                    for q in range(len(weights)):
+                        value = x[i, column] * weights[q]
+                        for c in range(parts.shape[2]):
+                            out[p, column, q, component + c] += parts[n, j, c] * value
 
 
 @kernel
@@ -217,42 +238,44 @@ def gather(starts, first, number, parts, begin, component, weights, fields, out,
     """Add to out (unknowns, columns) the moments of fields (points, columns, rank, components) for the leaves low up
     to, without, high: the transposed of `spread`. starts, first, number, parts, begin, component, weights: as in
     `spread`."""
-    for p in range(starts[low], starts[high]):
-        for n in range(first[p], first[p + 1]):
+    points = parts.shape[1]
+    for t in range(starts[low] // points, starts[high] // points):
+        for n in range(first[t], first[t + 1]):
             i = begin + number[n]
-            for q in range(len(weights)):
-                if parts.shape[1] == 3:
-                    a, b, c = parts[n, 0], parts[n, 1], parts[n, 2]
-                    for column in range(out.shape[1]):
-                        f = fields[p, column, q]
-                        total = f[component] * a + f[component + 1] * b + f[component + 2] * c
-                        out[i, column] += total * weights[q]
-                else:
-                    for column in range(out.shape[1]):
-                        out[i, column] += fields[p, column, q, component] * parts[n, 0] * weights[q]
+            for j in range(points):
+                p = t * points + j
+                for q in range(len(weights)):
+                    if parts.shape[2] == 3:
+                        a, b, c = parts[n, j, 0], parts[n, j, 1], parts[n, j, 2]
+                        for column in range(out.shape[1]):
+                            f = fields[p, column, q]
+                            total = f[component] * a + f[component + 1] * b + f[component + 2] * c
+                            out[i, column] += total * weights[q]
+                    else:
+                        for column in range(out.shape[1]):
+                            out[i, column] += fields[p, column, q, component] * parts[n, j, 0] * weights[q]
 
 
 def listed(
-    channels: list[Channel], leaf_of: Any, leaves: int, degree: int, real: Any
-) -> tuple[Listed, NDArray[np.float64], NDArray[np.float64]]:
-    """The points of channels with charges, listed for each leaf, with their places (points, 3) in m, and normals
-    (points, 4) that end with the number of the channel.
+    channels: list[Channel], leaf_of: Any, centres: NDArray[np.float64], degree: int, real: Any, mix: Any
+) -> tuple[Listed, Panels | Points]:
+    """The triangles of channels with charges, listed for each leaf, and the points of the rule there.
 
-    leaf_of(channel): the leaf of each function of its space; degree: of the quadrature rule; real: type of numbers.
+    leaf_of(channel): the leaf of each function of its space; centres (leaves, 3): of leaves, in m; degree: of the
+    quadrature rule; real: type of numbers; mix: of the points, with a row for each channel, None for plain charges.
     """
-    found = {id(each.space): places_of_charges(each.space, degree) for each in channels}
-    groups, offsets, normals = list[NDArray[np.float64]](), list[int](), list[NDArray[np.float64]]()
+    groups, offsets, of_group = list[Any](), list[int](), list[int]()
     for number, each in enumerate(channels):  # on the same triangles they share points, unless these are mixed
-        own, normal = found[id(each.space)]
-        same = next((n for n, points in enumerate(groups) if np.array_equal(points, own)), len(groups))
+        own = carriers_of_charges(each.space)
+        same = next((n for n, other in enumerate(groups) if _are_same(own, other)), len(groups))
         if same == len(groups) or each.wave == "mixed":
             same = len(groups)
             groups.append(own)
-            normals.append(np.column_stack([normal, np.full(len(own), number)]))
-        offsets.append(sum(len(points) for points in groups[:same]))
-    # entries by leaf and point, in this order
-    points = np.concatenate(groups)
-    entries = [_entries(each, degree, offset, leaf_of(each), (leaves, len(points)), real)
+            of_group.append(number)
+        offsets.append(sum(len(triangles) for _, triangles in groups[:same]))
+    # entries by leaf and triangle, in this order
+    leaves, total = len(centres), sum(len(triangles) for _, triangles in groups)
+    entries = [_entries(each, degree, offset, leaf_of(each), (leaves, total), real)
                for each, offset in zip(channels, offsets, strict=True)]  # fmt: skip
     begins = [np.flatnonzero(np.diff(keys, prepend=-1)) for keys, _, _ in entries]
     used = _united([keys[begin] for (keys, _, _), begin in zip(entries, begins, strict=True)])
@@ -265,9 +288,22 @@ def listed(
         first = np.append(first, len(keys))
         maps.append(ListedMap(each.first, places[each.wave], first.astype(np.int32), unknown, parts))
     # where the points of each leaf begin
-    of_leaf, point = np.divmod(used, len(points))
-    starts = np.searchsorted(of_leaf, np.arange(leaves + 1))
-    return Listed(starts, maps, waves), points[point], np.concatenate(normals)[point]
+    of_leaf, carrier = np.divmod(used, total)
+    rule = triangle_rule(degree)
+    starts = rule.number_of_points * np.searchsorted(of_leaf, np.arange(leaves + 1))
+    points = points_of(groups, of_group, carrier, rule.points, starts, centres, real, mix)
+    found = Listed(starts, rule.number_of_points, maps, waves)
+    return found, points._replace(spans=found.spans)
+
+
+def _are_same(one: tuple[Any, NDArray[np.int64]], other: tuple[Any, NDArray[np.int64]]) -> bool:
+    """Whether triangles of meshes are the same ones in space, in the same order."""
+    if one[0] is other[0]:
+        return np.array_equal(one[1], other[1])
+    if len(one[1]) != len(other[1]) or not (one[0].is_flat and other[0].is_flat):
+        return False
+    corners = [mesh.vertices[mesh.triangles[triangles]] for mesh, triangles in (one, other)]
+    return np.array_equal(*corners)
 
 
 def _united(sorted_keys: list[NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -293,26 +329,27 @@ def mixed(channels: list[Channel], weights: NDArray[np.complex128]) -> tuple[lis
 def _entries(
     channel: Channel, degree: int, offset: int, leaf: NDArray[np.int64], counts: tuple[int, int], real: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
-    """The entries of a channel that are not zero, sorted by leaf and point: increasing keys leaf * points + point,
-    unknowns, and numbers of all components.
+    """The entries of a channel, sorted by leaf and triangle: increasing keys leaf * triangles + triangle, unknowns, and
+    numbers of all points and components.
 
-    offset: the first point of the channel among all points; leaf: that of each unknown; counts: of leaves and of all
-    points; other arguments as in `listed`."""
+    offset: the first triangle of the channel among all of them; leaf: that of each unknown; counts: of leaves and of
+    all triangles; other arguments as in `listed`."""
     parts = shares(channel.space)
     found, totals = dict[int, tuple[NDArray[Any], ...]](), np.zeros(len(parts), np.int64)
 
     def work(number: int) -> None:
-        """Find the entries of a share of the triangles, by points, unless they are already."""
+        """Find the entries of a share of the triangles, by triangles, unless they are already."""
         given = entries_of_charges(parts[number], degree, channel.kind)
-        is_sorted = (np.diff(given.points) >= 0).all()
-        order = slice(None) if is_sorted else grouped(given.points, given.total)[1]
+        is_sorted = (np.diff(given.carriers) >= 0).all()
+        order = slice(None) if is_sorted else grouped(given.carriers, given.total)[1]
         own, numbers = given.unknowns.astype(np.int32), given.numbers.astype(real)
-        found[number], totals[number] = (given.points[order], own[order], numbers[order]), given.total
+        found[number], totals[number] = (given.carriers[order], own[order], numbers[order]), given.total
 
     run_tasks(work, len(parts))
     begins = offset + np.cumsum(totals) - totals
-    points = np.concatenate([found[n][0] + begin for n, begin in enumerate(begins)])
+    carriers = np.concatenate([found[n][0] + begin for n, begin in enumerate(begins)])
     unknowns, numbers = (np.concatenate([found[n][k] for n in range(len(parts))]) for k in (1, 2))
     of_leaf = leaf[unknowns]
     order = grouped(of_leaf, counts[0])[1]
-    return (of_leaf * counts[1] + points)[order], unknowns[order], arranged(numbers, order)
+    own = arranged(numbers.reshape(len(numbers), -1), order).reshape(numbers.shape)
+    return (of_leaf * counts[1] + carriers)[order], unknowns[order], own

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from calderon.mlfmm.equivalent.cube_kernels import evaluated
 from calderon.mlfmm.levels import Degrees, Pairs, pairs_of_levels
-from calderon.mlfmm.points import Points, PointsOfLevel
+from calderon.mlfmm.points import Panels, Points, PointsOfLevel
 from calderon.mlfmm.spectrum import Array, Grid, phi_matrices, theta_matrices
 from calderon.mlfmm.translation import coefficients
 from calderon.products.lists import Lists
@@ -129,7 +129,7 @@ class SampledLevels:
     """The levels of a tree, with samples of those that searches look at. pairs: separated boxes of all levels; runs:
     first box and end of each; edges (levels,): of boxes, in m."""
 
-    def __init__(self, tree: Octree, lists: Lists, sources: Points, targets: Points) -> None:
+    def __init__(self, tree: Octree, lists: Lists, sources: Panels | Points, targets: Panels | Points) -> None:
         """sources, targets: points by the leaves of the lists, the same object where they are the same."""
         self.pairs, self.runs = pairs_of_levels(tree, lists), tree.runs_of_levels()
         self.edges = 0.5 ** np.arange(len(self.runs)) * tree.cube.edge
@@ -140,7 +140,7 @@ class SampledLevels:
         if n not in self._levels:
             tree, lists, sources, targets = self._given
             near = PointsOfLevel.of(targets, tree, lists, *self.runs[n])
-            far = near if sources.local is targets.local else PointsOfLevel.of(sources, tree, lists, *self.runs[n])
+            far = near if sources.same_places(targets) else PointsOfLevel.of(sources, tree, lists, *self.runs[n])
             radius = near.radius if far is near else max(near.radius, far.radius)
             samples = Samples.of(self.pairs[n], self.edges[n], near, far)
             self._levels[n] = SampledLevel(float(self.edges[n]), samples, radius, {})

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import require_memory, run_tasks
-from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, width
 from calderon.mlfmm.degrees import Degrees, SampledLevels, Search
 from calderon.mlfmm.equivalent.cubes import EDGE, PARTS, SUMS, WAVES, Cubes, find_points, from_sums, to_sums
 from calderon.mlfmm.equivalent.lowfrequency import LowFrequency
 from calderon.mlfmm.levels import Level, Pairs, Patterns, Traversal, levels_of
 from calderon.mlfmm.p2m_l2p import POINTS, l2p_kernel, p2m_kernel
-from calderon.mlfmm.points import Points
+from calderon.mlfmm.points import Panels, Points, over_leaves
 from calderon.mlfmm.spectrum import Grid, flat
 from calderon.products.lists import Lists, leaves_of_boxes
 from calderon.products.octree import Octree
@@ -87,8 +86,8 @@ class Far:
     tree: Octree
     lists: Lists
     traversal: Traversal
-    sources: Points
-    targets: Points
+    sources: Panels | Points
+    targets: Panels | Points
     source_kinds: tuple[str, ...]
     target_kinds: tuple[str, ...]
     low: LowFrequency | None = None
@@ -174,7 +173,7 @@ class Far:
         parents are added to those of their children (L2L)."""
         columns, patterns, numbers = incoming
         count, real = sum(KINDS[kind] for kind in self.target_kinds), self.traversal.real
-        fields = np.zeros((len(self.targets.local), columns, 2 * count), real)
+        fields = np.zeros((int(self.targets.starts[-1]), columns, 2 * count), real)
         self.traversal.l2l(patterns, columns)
         self._points(patterns, fields.ravel(), columns, False)
         self._fields(patterns, numbers, fields.ravel(), columns)
@@ -188,8 +187,8 @@ class Far:
             self._waves(level, leaves, boxes, x, points, numbers, kinds, columns, outward)
 
     def _waves(
-        self, level: Level, leaves: NDArray[np.int64], boxes: NDArray[np.int64], x: NDArray[Any], points: Points,
-        numbers: NDArray[Any], kinds: Sequence[str], columns: int, outward: bool,
+        self, level: Level, leaves: NDArray[np.int64], boxes: NDArray[np.int64], x: NDArray[Any],
+        points: Panels | Points, numbers: NDArray[Any], kinds: Sequence[str], columns: int, outward: bool,
     ) -> None:  # fmt: skip
         """P2M or L2P between `numbers` at the points of `leaves`, of these kinds, and the patterns x of their
         `boxes`."""
@@ -204,10 +203,9 @@ class Far:
         rows, factors = flat(along, real), flat(table, real)
         size = 4 * POINTS * width(real) + 2 * pitch * (1 + columns * components)
         spans = () if outward else (points.spans,)
-        arguments = (points.local, points.normals, mix, points.starts, *spans, numbers, components, rows, pitch,
-                     real.type(k.imag / k.real), real.type(growth), factors, leaves, boxes, x, columns,
-                     spectra)  # fmt: skip
-        in_parts(lambda low, high: run(*arguments, aligned(size, real), low, high), len(leaves))
+        arguments = (mix, points.starts, *spans, numbers, components, rows, pitch, real.type(k.imag / k.real),
+                     real.type(growth), factors, leaves, boxes, x, columns, spectra)  # fmt: skip
+        over_leaves(points, leaves, lambda *own: run(*own[:3], *arguments, aligned(size, real), *own[3:]))
 
     @property
     def sums(self) -> int:
@@ -249,7 +247,7 @@ class Far:
         if not vector:
             self.low.incoming(found, self.targets, numbers, parts_of(self.target_kinds), count)
             return
-        values = np.zeros(len(self.targets.local) * count * 2 * len(PARTS), self.traversal.real)
+        values = np.zeros(int(self.targets.starts[-1]) * count * 2 * len(PARTS), self.traversal.real)
         self.low.incoming(found, self.targets, values, PARTS, count)
         numbers += from_sums(values, self.target_kinds, self.k)
 

@@ -24,7 +24,7 @@ from calderon.mlfmm.degrees import SampledLevels, guess, other_green, shortest, 
 from calderon.mlfmm.equivalent.cubes import SUMS
 from calderon.mlfmm.far import Far, find_degrees, is_vector
 from calderon.mlfmm.levels import Degrees
-from calderon.mlfmm.points import Points, centres_of
+from calderon.mlfmm.points import Panels, Points, centres_of
 from calderon.mlfmm.sites import Sites
 from calderon.mlfmm.spectrum import Array, Grid
 from calderon.operators.methods import PRODUCTS
@@ -92,8 +92,13 @@ class Side(NamedTuple):
     traversal."""
 
     listed: Listed
-    points: Points
+    points: Panels | Points
     weights: NDArray[np.complex128]
+
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        """All arrays of maps and points."""
+        return [*(part for each in self.listed.maps for part in each[2:]), *self.points.arrays]
 
 
 class Waves(NamedTuple):
@@ -318,10 +323,8 @@ class Medium(LinearOperator):
         def leaf_of(each: Channel) -> NDArray[np.int64]:
             return self.leaf[sites[each.first : each.first + each.space.dimension]]
 
-        own, places, normals = listed(channels, leaf_of, len(self.lists.leaves), degree, self.real)
         centres = centres_of(self.tree)[self.lists.leaves]
-        points = Points.of(places, own.starts, centres, self.real, None if mix is None else normals, mix)
-        return Side(own, points._replace(spans=own.spans), weights)
+        return Side(*listed(channels, leaf_of, centres, degree, self.real, mix), weights)
 
     def improve(self, rtol: float, finer: bool, double: bool) -> bool:
         """Plane waves for a smaller tolerance, finer: and charges of a higher degree; whether numbers hold it. Where
@@ -429,13 +432,16 @@ class Medium(LinearOperator):
         return 0 if self.waves is None else self.waves.charges.weights.shape[1]
 
     @property
+    def side_bytes(self) -> int:
+        """Bytes of maps and points, which both sides may share."""
+        sides = () if self.waves is None else (self.waves.tests, self.waves.charges)
+        return sum({id(each): each.nbytes for side in sides for each in side.arrays}.values())
+
+    @property
     def nbytes(self) -> int:
         """Bytes of blocks, waves and maps."""
         total = sum(near.nbytes for _, _, near in self.near)
         if self.far is not None and self.waves is not None:
-            sides = self.waves.tests, self.waves.charges
-            records = [record for side in sides for record in (*side.listed.maps, side.points)]
-            arrays = [part for record in records for part in record if isinstance(part, np.ndarray)]
-            total += sum({id(each): each.nbytes for each in arrays}.values())  # both sides may share them
+            total += self.side_bytes
             total += self.far.nbytes_of(self.rank)
         return total

@@ -87,8 +87,9 @@ def waves(lossy: bool, mixed: bool) -> Callable[..., None]:
 def p2m_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
     """The kernel that makes outgoing patterns of leaves from charges at their points.
 
-    lossy, mixed: as in `waves`. Arguments: places (points, 3): from the centres of leaves; normals (points, 4): and a
-    row of mix (rows, 4), which is a and b in two parts; starts (leaves + 1,): where the points of each leaf begin;
+    lossy, mixed: as in `waves`. Arguments: places (n, 3): from the centres of leaves, of the points from `origin` on;
+    normals (n, 4): and a row of mix (rows, 4), which is a and b in two parts; starts (leaves + 1,): where the points of
+    each leaf begin;
     charges (points, columns, components, 2). along (3 pitch,): Re k times the directions; loss: Im k / Re k; growth: Im
     k times the radius of a box; factors (spectra, components, 2, pitch): from sums over charges to patterns. leaves,
     boxes (n,): leaves of one level, of which low up to, without, high are done, and their numbers in the level; x
@@ -98,12 +99,12 @@ def p2m_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
 
     @kernel
     def p2m(
-        places, normals, mix, starts, charges, components, along, pitch, loss, growth, factors, leaves, boxes, x,
-        columns, spectra, room, low, high,
+        places, normals, origin, mix, starts, charges, components, along, pitch, loss, growth, factors, leaves, boxes,
+        x, columns, spectra, room, low, high,
     ):  # fmt: skip
-        """Write the patterns of the leaves numbered leaves[low], ..., leaves[high - 1] to x: places, normals, mix,
-        starts, charges, components, along, pitch, loss, growth, factors, leaves, boxes, x, columns, spectra, room as in
-        `p2m_kernel`."""
+        """Write the patterns of the leaves numbered leaves[low], ..., leaves[high - 1] to x: places, normals, origin,
+        mix, starts, charges, components, along, pitch, loss, growth, factors, leaves, boxes, x, columns, spectra, room
+        as in `p2m_kernel`."""
         w, one = lanes(room), room.dtype.type(1)
         sums = POINTS * 4 * w
         size = components * 2 * pitch
@@ -117,8 +118,8 @@ def p2m_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
                     end = min(begin + POINTS, starts[leaf + 1])
                     for p in range(begin, end):
                         at = (p - begin) * 4 * w
-                        wave(places, p, normals, mix, along, d, pitch, loss, one, growth, room, at)
-                        wave(places, p, normals, mix, along, d + w, pitch, loss, one, growth, room, at + 2 * w)
+                        wave(places, p - origin, normals, mix, along, d, pitch, loss, one, growth, room, at)
+                        wave(places, p - origin, normals, mix, along, d + w, pitch, loss, one, growth, room, at + 2 * w)
                     for column in range(columns):
                         for c in range(components):
                             to = sums + column * size + c * 2 * pitch + d
@@ -167,12 +168,12 @@ def l2p_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
 
     @kernel
     def l2p(
-        places, normals, mix, starts, spans, fields, components, along, pitch, loss, growth, factors, leaves, boxes, x,
-        columns, spectra, room, low, high,
+        places, normals, origin, mix, starts, spans, fields, components, along, pitch, loss, growth, factors, leaves,
+        boxes, x, columns, spectra, room, low, high,
     ):  # fmt: skip
-        """Write the fields of the leaves numbered leaves[low], ..., leaves[high - 1]: places, normals, mix, starts,
-        spans, fields, components, along, pitch, loss, growth, factors, leaves, boxes, x, columns, spectra, room as in
-        `l2p_kernel`."""
+        """Write the fields of the leaves numbered leaves[low], ..., leaves[high - 1]: places, normals, origin, mix,
+        starts, spans, fields, components, along, pitch, loss, growth, factors, leaves, boxes, x, columns, spectra, room
+        as in `l2p_kernel`."""
         w, one = lanes(room), room.dtype.type(1)
         size = components * 2 * pitch
         for own in range(low, high):
@@ -186,7 +187,7 @@ def l2p_kernel(lossy: bool, mixed: bool) -> Callable[..., None]:
             for p in range(starts[leaf], starts[leaf + 1]):
                 # waves of the point in all directions, and fields of its components
                 for d in range(0, pitch, w):
-                    wave(places, p, normals, mix, along, d, pitch, loss, -one, growth, room, 2 * d)
+                    wave(places, p - origin, normals, mix, along, d, pitch, loss, -one, growth, room, 2 * d)
                 runs, first, last = 1, 0, columns * components
                 if len(spans) and spans[p, 1] - spans[p, 0] < components:
                     runs, first, last = columns, spans[p, 0], spans[p, 1]

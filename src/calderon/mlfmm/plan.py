@@ -299,7 +299,7 @@ def _part(medium: Medium, rtol: float) -> Part:
         work += LEAVES.pair * pairs * count * full.count
     # the points of charges and tests, and near entries
     points = _points(medium, rtol)
-    waves = medium.nbytes if medium.far is not None else stay + points * (60 + 30 * columns) * spectra
+    waves = medium.nbytes if medium.far is not None else stay + points * (15 + 30 * columns) * spectra
     flops = WORK.direction * size / 4 * (work + LEAVES.point * points * leaf)
     packs = size == 4 and rtol >= PACKED
     near = sum(entries for entries, _ in medium.near_counts()) * (WORK.packed if packs else 2 * size)

@@ -1,13 +1,15 @@
 """Points of one side of a tree, by leaves, and sums of waves from nearby points to points."""
 
 import functools
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
+from calderon.backends.threads import in_parts
 from calderon.backends.vector_loads import total
 from calderon.backends.vectors import jitable, lanes, load, number, store, where_less, zero
 from calderon.greens.elementary import (
@@ -25,6 +27,10 @@ from calderon.products.octree import Octree
 TINY = 1e-24, 1e-18
 """Squared distance, in wavelengths over 2 pi or edges of the smallest leaf, below which points coincide and add
 nothing: double and single."""
+
+
+TOGETHER = 64
+"""Leaves whose points are computed at a time: some hundred kilobytes."""
 
 
 class Points(NamedTuple):
@@ -55,18 +61,163 @@ class Points(NamedTuple):
         """Whether charges have dipoles, and tests derivatives, of their own."""
         return len(self.mix) > 0
 
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        """All arrays that are stored."""
+        return list(self)
+
+    def same_places(self, other: "Points | Panels") -> bool:
+        """Whether both have one table of places."""
+        return isinstance(other, Points) and self.local is other.local
+
+    def of_leaves(self, low: int, high: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Places and normals of the points of the leaves low up to, without, high."""
+        own = slice(self.starts[low], self.starts[high])
+        return self.local[own], self.normals[own]
+
+
+class Panels(NamedTuple):
+    """Points of a quadrature rule on flat triangles, sorted by leaves, which are computed when they are needed: a
+    triangle takes 4 bytes instead of 28 for each of its points, and its waves take far longer than its points.
+
+    starts (leaves + 1,), mix, spans: as of `Points`. triangle (n,): of each triangle with points, its row in corners
+    (m, 3), numbers of vertices (v, 3) in m; row (n,): of mix, empty where all have the first one. barycentric (q, 3):
+    coordinates of the points of a triangle; centres (leaves, 3) in m; real: type of computed numbers. corners and
+    vertices belong to the mesh, unless there are several."""
+
+    starts: NDArray[np.int64]
+    triangle: NDArray[np.int32]
+    row: NDArray[np.int32]
+    corners: NDArray[np.int64]
+    vertices: Array
+    barycentric: Array
+    centres: Array
+    real: np.dtype[Any]
+    is_own: bool
+    mix: NDArray[np.complex128]
+    spans: NDArray[np.int64] = np.zeros((0, 2), np.int64)
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether charges have dipoles, and tests derivatives, of their own."""
+        return len(self.mix) > 0
+
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        """All arrays that are stored, without those of the mesh."""
+        mesh = [self.corners, self.vertices] if self.is_own else []
+        return [self.starts, self.triangle, self.row, self.centres, self.mix, self.spans, *mesh]
+
+    def same_places(self, other: "Points | Panels") -> bool:
+        """Whether both have one table of triangles."""
+        return isinstance(other, Panels) and self.triangle is other.triangle
+
+    @property
+    def local(self) -> NDArray[Any]:
+        """(points, 3) places of all points relative to the centres of their leaves, in m."""
+        return self.of_leaves(0, len(self.starts) - 1)[0]
+
+    @property
+    def normals(self) -> NDArray[Any]:
+        """(points, 4) normals of all points, which end with the row in mix; empty where charges are plain."""
+        return self.of_leaves(0, len(self.starts) - 1)[1]
+
+    def of_leaves(self, low: int, high: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Places and normals of the points of the leaves low up to, without, high."""
+        count = int(self.starts[high] - self.starts[low])
+        local = np.empty((count, 3), self.real)
+        normals = np.empty((count if self.is_mixed else 0, 4), self.real)
+        given = self.triangle, self.row, self.corners, self.vertices, self.barycentric, self.centres, self.starts
+        write_points(*given, local, normals, low, high)
+        return local, normals
+
+
+@kernel
+def write_points(triangle, row, corners, vertices, barycentric, centres, starts, local, normals, low, high):
+    """Write the places (points, 3) and, unless this is empty, normals (points, 4) of the points of the leaves low up
+    to, without, high; triangle, row, corners, vertices, barycentric, centres, starts: of `Panels`."""
+    points, at = len(barycentric), 0
+    for leaf in range(low, high):
+        cx, cy, cz = centres[leaf, 0], centres[leaf, 1], centres[leaf, 2]
+        for n in range(starts[leaf] // points, starts[leaf + 1] // points):
+            # corners relative to the centre of the leaf, in double precision
+            a, b, c = corners[triangle[n], 0], corners[triangle[n], 1], corners[triangle[n], 2]
+            ax, ay, az = vertices[a, 0] - cx, vertices[a, 1] - cy, vertices[a, 2] - cz
+            bx, by, bz = vertices[b, 0] - cx, vertices[b, 1] - cy, vertices[b, 2] - cz
+            dx, dy, dz = vertices[c, 0] - cx, vertices[c, 1] - cy, vertices[c, 2] - cz
+            for j in range(points):
+                u, v, w = barycentric[j, 0], barycentric[j, 1], barycentric[j, 2]
+                local[at + j, 0] = u * ax + v * bx + w * dx
+                local[at + j, 1] = u * ay + v * by + w * dy
+                local[at + j, 2] = u * az + v * bz + w * dz
+            # the unit normal of the triangle
+            if len(normals):
+                bx, by, bz, dx, dy, dz = bx - ax, by - ay, bz - az, dx - ax, dy - ay, dz - az
+                nx, ny, nz = by * dz - bz * dy, bz * dx - bx * dz, bx * dy - by * dx
+                scale = 1 / math.sqrt(nx * nx + ny * ny + nz * nz)
+                for j in range(points):
+                    normals[at + j, 0], normals[at + j, 1], normals[at + j, 2] = nx * scale, ny * scale, nz * scale
+                    normals[at + j, 3] = row[n] if len(row) else 0
+            at += points
+
+
+def points_of(
+    groups: Sequence[tuple[Any, NDArray[np.int64]]], rows: Sequence[int], carrier: NDArray[np.int64], reference: Array,
+    starts: NDArray[np.int64], centres: Array, real: Any, mix: Any,
+) -> Points | Panels:  # fmt: skip
+    """The points of a rule, reference (q, 2), on the triangles carrier (n,), numbers in all groups (mesh, triangles)
+    one after the other, whose rows in mix (of `Points`, None for plain charges) are `rows`."""
+    group = np.repeat(np.arange(len(groups)), [len(triangles) for _, triangles in groups])[carrier]
+    row = np.asarray(rows, np.int32)[group]
+    table = np.zeros((0, 2), complex) if mix is None else mix
+    if not all(mesh.is_flat for mesh, _ in groups):
+        found = [(shape.points(reference), shape.normals_at(reference))
+                 for shape in (mesh.geometry(triangles) for mesh, triangles in groups)]  # fmt: skip
+        places, normals = (np.concatenate(each)[carrier].reshape(-1, 3) for each in zip(*found, strict=True))
+        ends = np.column_stack([normals, np.repeat(row, len(reference))])
+        return Points.of(places, starts, centres, real, None if mix is None else ends, mix)
+    # one mesh lends its arrays, several are put together
+    meshes = list({id(mesh): mesh for mesh, _ in groups}.values())
+    begins = np.cumsum([0, *(len(mesh.triangles) for mesh in meshes[:-1])])
+    begin = {id(mesh): first for mesh, first in zip(meshes, begins, strict=True)}
+    triangle = np.concatenate([triangles + begin[id(mesh)] for mesh, triangles in groups])[carrier]
+    corners, vertices = meshes[0].triangles, meshes[0].vertices
+    if len(meshes) > 1:
+        firsts = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes[:-1])])
+        corners = np.concatenate([mesh.triangles + first for mesh, first in zip(meshes, firsts, strict=True)])
+        vertices = np.concatenate([mesh.vertices for mesh in meshes])
+        corners.flags.writeable = vertices.flags.writeable = False
+    barycentric = np.column_stack([1 - reference.sum(axis=1), reference])
+    return Panels(
+        starts, triangle.astype(np.int32), row if len(set(rows)) > 1 else row[:0], corners, vertices, barycentric,
+        centres, np.dtype(real), len(meshes) > 1, table,
+    )  # fmt: skip
+
+
+def over_leaves(points: Points | Panels, leaves: NDArray[np.int64], run: Callable[..., None]) -> None:
+    """Call run(places, normals, first, low, high) for parts of the increasing leaves (n,), from leaves[low] up to,
+    without, leaves[high], on all threads: with places and normals of their points, of which `first` is the first."""
+
+    def work(low: int, high: int) -> None:
+        for begin in range(low, high, TOGETHER):
+            end = min(begin + TOGETHER, high)
+            own = int(leaves[begin]), int(leaves[end - 1]) + 1
+            run(*points.of_leaves(*own), points.starts[own[0]], begin, end)
+
+    in_parts(work, len(leaves))
+
 
 class PointsOfLevel(NamedTuple):
     """Points of the boxes of one level. first, last (boxes,): box b has the leaves first[b] up to, without, last[b];
     apart (leaves, 3): from the centre of the box of a leaf to that of the leaf, in m, 0 for leaves in no box."""
 
-    points: Points
+    points: Points | Panels
     first: NDArray[np.int64]
     last: NDArray[np.int64]
     apart: Array
 
     @staticmethod
-    def of(points: Points, tree: Octree, lists: Lists, low: int, high: int) -> "PointsOfLevel":
+    def of(points: Points | Panels, tree: Octree, lists: Lists, low: int, high: int) -> "PointsOfLevel":
         """Points of the level whose boxes are low up to, without, high in the tree."""
         first, last = leaves_of_boxes(tree, lists, low, high)
         centres, apart = centres_of(tree), np.zeros((len(lists.leaves), 3))
@@ -95,7 +246,7 @@ class PointsOfLevel(NamedTuple):
         """(n, 3) the points of a box, relative to its centre."""
         a, b, starts = self.first[box], self.last[box], self.points.starts
         apart = np.repeat(self.apart[a:b], np.diff(starts[a : b + 1]), axis=0)
-        return np.asarray(self.points.local[starts[a] : starts[b]] + apart, np.float64)
+        return np.asarray(self.points.of_leaves(a, b)[0] + apart, np.float64)
 
 
 def centres_of(tree: Octree) -> Array:

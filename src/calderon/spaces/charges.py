@@ -166,11 +166,11 @@ def charges(space: Space | VectorSpace, degree: int, *kinds: str) -> Charges:
 
 
 class ChargeEntries(NamedTuple):
-    """Entries of sparse maps, all components together: numbers (n, components) of the functions unknowns (n,) at points
-    (n,), which are numbers below `total`."""
+    """Entries of sparse maps by triangles, all components together: numbers (n, q, components) of the functions
+    unknowns (n,) at the q points of each of the carriers (n,), which are numbers of triangles below `total`."""
 
     total: int
-    points: NDArray[np.int64]
+    carriers: NDArray[np.int64]
     unknowns: NDArray[np.int64]
     numbers: NDArray[np.float64]
 
@@ -178,16 +178,17 @@ class ChargeEntries(NamedTuple):
 def entries_of_charges(space: Any, degree: int, kind: str) -> ChargeEntries:
     """Entries of `charges(space, degree, kind).spread(kind)`, in any order; those of tables of tangential fields are
     made without sparse matrices."""
+    rule = triangle_rule(degree)
+    q = rule.number_of_points
     if _has_table(space):
-        points, weights, normals, _ = _places(space, triangle_rule(degree))
-        rule, kept = triangle_rule(degree), space.dofs >= 0
+        points, weights, normals, _ = _places(space, rule)
+        kept = space.dofs >= 0
         values = affine_values(space.corner_values[kept][None], rule.points)[0]  # (n, q, 3)
-        rows, q = np.nonzero(kept)[0], rule.number_of_points
+        rows = np.nonzero(kept)[0]
         if kind == "rotated":
             values = np.cross(normals.reshape(-1, q, 3)[rows], values)
         values *= weights.reshape(-1, q)[rows][:, :, None]
-        at = rows[:, None] * q + np.arange(q)
-        return ChargeEntries(len(points), at.ravel(), np.repeat(space.dofs[kept], q), values.reshape(-1, 3))
+        return ChargeEntries(len(points) // q, rows, space.dofs[kept], values)
     # other spaces: their sparse maps, on one pattern of entries
     given = charges(space, degree, kind)
     parts = given.spread(kind)
@@ -197,8 +198,22 @@ def entries_of_charges(space: Any, degree: int, kind: str) -> ChargeEntries:
         ones = [sp.csr_array((np.ones(each.nnz), each.indices, each.indptr), each.shape) for each in parts]
         union = sum(ones[1:], ones[0])
         parts = tuple(_on(each, union) for each in parts)
+    total, numbers = len(given.points) // q, np.stack([each.data for each in parts], axis=1)
+    # the functions of a triangle at its first point, which mostly are those at the others
+    counts, starts = np.diff(union.indptr).reshape(total, q), union.indptr[:-1:q]
+    width = counts[:, 0]
+    carriers = np.repeat(np.arange(total), width)
+    first = starts[carriers] + np.arange(len(carriers)) - np.repeat(np.cumsum(width) - width, width)
+    if (counts == width[:, None]).all():
+        at = first[:, None] + np.arange(q) * width[carriers][:, None]
+        if (union.indices[at] == union.indices[first][:, None]).all():
+            return ChargeEntries(total, carriers, union.indices[first], numbers[at])
+    # else all that a triangle has at one of them
     row, column = union.tocoo().coords
-    return ChargeEntries(len(given.points), row, column, np.stack([each.data for each in parts], axis=1))
+    keys, entry = np.unique(row // q * space.dimension + column.astype(np.int64), return_inverse=True)
+    found = np.zeros((len(keys), q, numbers.shape[1]))
+    found[entry, row % q] = numbers
+    return ChargeEntries(total, *np.divmod(keys, space.dimension), found)
 
 
 def _on(matrix: sp.csr_array, pattern: sp.csr_array) -> sp.csr_array:
@@ -208,16 +223,17 @@ def _on(matrix: sp.csr_array, pattern: sp.csr_array) -> sp.csr_array:
     return full
 
 
-def places_of_charges(space: Space | VectorSpace, degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Points and normals (n, 3) of the charges of a space, without charges."""
-    found = [_places(each, triangle_rule(degree)) for each in shares(space)]
-    return np.concatenate([each[0] for each in found]), np.concatenate([each[2] for each in found])
+def carriers_of_charges(space: Space | VectorSpace) -> tuple[Any, NDArray[np.int64]]:
+    """The mesh and the triangles (n,) that have the charges of a space, in the order of these; of combined functions
+    those of the refined mesh."""
+    if isinstance(space, Space):
+        return space.mesh, space.triangles
+    return space.base.mesh, np.concatenate([each.support for each in shares(space)])
 
 
 def _places(space: Any, rule: TriangleRule) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[np.int64]]:
     """Points, weights, normals and triangles, as of `Charges`."""
-    is_scalar = isinstance(space, Space)
-    mesh, triangles = (space.mesh, space.triangles) if is_scalar else (space.base.mesh, space.support)
+    mesh, triangles = carriers_of_charges(space)
     geometry = mesh.geometry(triangles)
     return (
         geometry.points(rule.points).reshape(-1, 3),

@@ -10,7 +10,7 @@ from calderon.backends import Device, Kernels
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.mlfmm.far import KINDS, WavesOfLevel
 from calderon.mlfmm.levels import Level, Traversal
-from calderon.mlfmm.points import Points
+from calderon.mlfmm.points import Panels, Points
 from calderon.products.device.tables import indices, runs_of
 
 Leaves = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -22,17 +22,18 @@ class DevicePoints:
     tables are taken where places are the same."""
 
     def __init__(
-        self, device: Device, points: Points, real: np.dtype[Any], other: "DevicePoints | None" = None
+        self, device: Device, points: Panels | Points, real: np.dtype[Any], other: "DevicePoints | None" = None
     ) -> None:  # fmt: skip
         self.device, self.host = device, points
         self.places: Any
         self.normals: Any
         self.starts: Any
         self.mix = device.array(np.ascontiguousarray(points.mix).view(float).astype(real))
-        if other is not None and other.host.local is points.local:
+        if other is not None and other.host.same_places(points):
             self.places, self.normals, self.starts = other.places, other.normals, other.starts
         else:
-            self.places, self.normals = (device.array(each.astype(real)) for each in (points.local, points.normals))
+            both = points.of_leaves(0, len(points.starts) - 1)
+            self.places, self.normals = (device.array(each.astype(real)) for each in both)
             self.starts = indices(device, points.starts)
 
     def runs(self, leaves: NDArray[np.int64]) -> Any:

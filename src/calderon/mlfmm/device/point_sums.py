@@ -73,11 +73,11 @@ class DevicePointFar:
         """together: columns at most that pass the tree at once."""
         count, real = sum(KINDS[kind] for kind in (*far.source_kinds, *far.target_kinds)), far.traversal.real
         needed = far.nbytes_of(together) + passing_bytes(far.traversal, together * far.traversal.spectra)
-        points = len(far.sources.local) + len(far.targets.local)
+        points = int(far.sources.starts[-1] + far.targets.starts[-1])
         needed += points * real.itemsize * (3 + 2 * count * together)
         require_device_memory(device, needed, "a sum by plane waves", ADVICE)
         self.device, self.far = device, DeviceFar(device, far)
-        self.real, self.points = real, len(far.targets.local)
+        self.real, self.points = real, int(far.targets.starts[-1])
 
     def product(self, x: NDArray[Any]) -> NDArray[Any]:
         """Fields (targets, columns, components) of charges (sources, columns, components)."""

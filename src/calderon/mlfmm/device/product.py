@@ -12,7 +12,7 @@ from calderon.backends import Device
 from calderon.mlfmm.device.cubes import DeviceCubes, PointsOfCubes
 from calderon.mlfmm.device.p2m_l2p import DevicePoints, DeviceWaves
 from calderon.mlfmm.device.passes import DevicePasses, passing_bytes
-from calderon.mlfmm.device.vectors import DeviceMaps
+from calderon.mlfmm.device.vectors import DeviceMaps, map_bytes
 from calderon.mlfmm.equivalent.cubes import SUMS
 from calderon.mlfmm.far import KINDS, Far
 from calderon.mlfmm.medium import Medium
@@ -162,9 +162,13 @@ def device_bytes(medium: Medium) -> int:
     count = medium.rank * far.traversal.spectra
     full = [2 * each.full.pitch(real) * each.count for each in far.traversal.levels]
     total += max(full, default=0) * count * real.itemsize + passing_bytes(far.traversal, count)
+    # places, normals and maps, which are of points there, and charges or fields
+    sides = {id(each.listed): each for each in (medium.waves.tests, medium.waves.charges)}
     for side, *_ in (medium.waves.tests, medium.waves.charges):
-        ends = side.starts[list(far.receiving)]
-        total += 8 * sum(int(np.diff(each.first[ends])[0]) + int(each.number.max(initial=0)) for each in side.maps)
         parts = SUMS * 4 if far.low and far.traversal.vector else side.components
         total += 2 * parts * medium.rank * int(side.starts[-1]) * real.itemsize
+    total -= medium.side_bytes
+    for side, points, _ in sides.values():
+        total += map_bytes(side, far.receiving, real)
+        total += (7 if points.is_mixed else 3) * int(side.starts[-1]) * real.itemsize
     return total

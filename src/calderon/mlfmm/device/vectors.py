@@ -24,6 +24,17 @@ class Map(NamedTuple):
     unknowns: int
 
 
+def map_bytes(listed: Listed, receiving: tuple[int, int], real: np.dtype[Any]) -> int:
+    """Bytes of the maps of one side on a device, where they have an entry for each point and unknown."""
+    low, high = listed.starts[list(receiving)] // listed.points
+    total = 0
+    for each in listed.maps:
+        entries, wanted = len(each.number) * listed.points, int(each.first[high] - each.first[low]) * listed.points
+        total += entries * (4 + each.parts.shape[2] * real.itemsize) + 4 * int(listed.starts[-1]) + 8 * wanted
+        total += 4 * (int(each.number.max(initial=0)) + 2)
+    return total
+
+
 class DeviceMaps:
     """The maps of one side of a medium on the device: from vectors to charges, from fields to vectors."""
 
@@ -50,8 +61,9 @@ class DeviceMaps:
 
     def _sent(self, each: ListedMap, weights: Any) -> Map:
         """The tables of a map on the device: its entries by points, to spread, and by unknowns, to gather."""
+        each = each.by_points
         point = np.repeat(np.arange(len(each.first) - 1), np.diff(each.first))
-        low, high = each.first[self._own]  # numbers of points with fields
+        low, high = each.first[self._own]  # entries of points with fields
         order, unknowns = low + np.argsort(each.number[low:high], kind="stable"), int(each.number.max(initial=-1)) + 1
         starts = np.searchsorted(each.number[order], np.arange(unknowns + 1))
         entries = np.stack([point[order], order], axis=1)

@@ -214,19 +214,19 @@ def sending_kernel(derivatives: str, lossy: bool, form: Form | None = None) -> C
 
     @kernel
     def send(
-        places, normals, mix, starts, charges, parts, cube, pitch, k, loss, leaves, boxes, x, columns, scale, room, low,
-        high,
+        places, normals, origin, mix, starts, charges, parts, cube, pitch, k, loss, leaves, boxes, x, columns, scale,
+        room, low, high,
     ):  # fmt: skip
-        """x (box, columns, part, pitch) += of leaves[low : high], from places (points, 3), normals and
-        mix as of `patterns.emit`, and charges (points, columns, parts, 2); parts: 0 charges (with dipoles, if these are
-        mixed), 1 .. 3 dipoles; boxes: the numbers of these leaves in their level. starts: where the points of each leaf
-        begin; cube, k, loss, room: as in `row` of `rows`; scale: not read here."""
+        """x (box, columns, part, pitch) += of leaves[low : high], from places (n, 3) and normals of the points from
+        `origin` on, mix as of `patterns.emit`, and charges (points, columns, parts, 2); parts: 0 charges (with dipoles,
+        if these are mixed), 1 .. 3 dipoles; boxes: the numbers of these leaves in their level. starts: where the points
+        of each leaf begin; cube, k, loss, room: as in `row` of `rows`; scale: not read here."""
         w = lanes(room)
         count = len(parts)
         for own in range(low, high):
             for p in range(starts[leaves[own]], starts[leaves[own] + 1]):
                 # kernels of one point at all points of the cube, then its charges times these
-                row(cube, pitch, places, p, normals, mix, k, loss, room)
+                row(cube, pitch, places, p - origin, normals, mix, k, loss, room)
                 for column in range(columns):
                     to = (boxes[own] * columns + column) * 2 * pitch
                     for c in range(count):
@@ -247,8 +247,8 @@ def receiving_kernel(derivatives: str, lossy: bool, form: Form | None = None) ->
 
     @kernel
     def receive(
-        places, normals, mix, starts, fields, parts, cube, pitch, k, loss, leaves, boxes, x, columns, scale, room, low,
-        high,
+        places, normals, origin, mix, starts, fields, parts, cube, pitch, k, loss, leaves, boxes, x, columns, scale,
+        room, low, high,
     ):  # fmt: skip
         """fields (points, columns, parts, 2) of leaves[low : high], times scale; parts: 0 values, 1 .. 3
         gradients; starts, cube, k, loss, room and all else: as in `send` of `sending_kernel`."""
@@ -257,7 +257,7 @@ def receiving_kernel(derivatives: str, lossy: bool, form: Form | None = None) ->
         for own in range(low, high):
             for p in range(starts[leaves[own]], starts[leaves[own] + 1]):
                 # kernels of one point at all points of the cube, then sums over the sources there
-                row(cube, pitch, places, p, normals, mix, k, loss, room)
+                row(cube, pitch, places, p - origin, normals, mix, k, loss, room)
                 for column in range(columns):
                     start = (boxes[own] * columns + column) * 2 * pitch
                     for c in range(count):

@@ -16,7 +16,7 @@ from calderon.backends.vectors import aligned, width
 from calderon.mlfmm.equivalent.cube_kernels import TOGETHER, Form, multiply, receiving_kernel, sending_kernel
 from calderon.mlfmm.equivalent.cubes import TURNS, Cubes, Factors, potentials, standing
 from calderon.mlfmm.levels import Level, Pairs
-from calderon.mlfmm.points import Points
+from calderon.mlfmm.points import Panels, Points, over_leaves
 from calderon.mlfmm.spectrum import Array, flat
 from calderon.products.lists import Lists, Runs
 from calderon.products.octree import Octree
@@ -105,7 +105,7 @@ class LowFrequency:
         """Bytes of all levels with `columns` vectors, and of the turned cubes."""
         return sum(each.nbytes(columns) for each in self.levels) + self.cubes.turned.nbytes
 
-    def outgoing(self, points: Points, numbers: NDArray[Any], parts: NDArray[np.int64], columns: int) -> Any:
+    def outgoing(self, points: Panels | Points, numbers: NDArray[Any], parts: NDArray[np.int64], columns: int) -> Any:
         """Sources on the smaller cubes of the boxes of each level, from charges and dipoles at points."""
         found = [aligned(each.count * columns * 2 * self.pitch, self.real) for each in self.levels]
         for n in range(len(self.levels) - 1, -1, -1):
@@ -144,7 +144,12 @@ class LowFrequency:
         return found
 
     def incoming(
-        self, given: list[NDArray[Any]], points: Points, numbers: NDArray[Any], parts: NDArray[np.int64], columns: int
+        self,
+        given: list[NDArray[Any]],
+        points: Panels | Points,
+        numbers: NDArray[Any],
+        parts: NDArray[np.int64],
+        columns: int,
     ) -> None:
         """Values and gradients at points from potentials on the smaller cubes of each level."""
         above: Any = None
@@ -177,7 +182,8 @@ class LowFrequency:
         in_parts(work, len(pairs.blocks) - 1)
 
     def _points(
-        self, level: CubeLevel, cube: NDArray[Any], points: Points, numbers: NDArray[Any], parts: NDArray[np.int64],
+        self, level: CubeLevel, cube: NDArray[Any], points: Panels | Points, numbers: NDArray[Any],
+        parts: NDArray[np.int64],
         columns: int, x: NDArray[Any], outward: bool,
     ) -> None:  # fmt: skip
         """Potentials of charges on cubes, or fields of sources there."""
@@ -189,11 +195,12 @@ class LowFrequency:
         )
         mix = points.mix.view(float).astype(self.real)
         arguments = (
-            points.local, points.normals, mix, points.starts, numbers, parts, cube, self.pitch,
+            mix, points.starts, numbers, parts, cube, self.pitch,
             *numbers_of(self.k, self.green, self.real), leaves, boxes, x, columns,
             self.real.type(1 / (4 * np.pi)),
         )  # fmt: skip
-        in_parts(lambda low, high: run(*arguments, aligned(8 * self.pitch, self.real), low, high), len(leaves))
+        room = 8 * self.pitch
+        over_leaves(points, leaves, lambda *own: run(*own[:3], *arguments, aligned(room, self.real), *own[3:]))
 
 
 def _level(
