@@ -21,6 +21,7 @@ DRIVERS = {
     "mpi4py",
     "gmsh",
     "manifold3d",
+    "mcp",
     "pymetis",
     "pyvista",
     "skfem",

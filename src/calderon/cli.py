@@ -1,4 +1,4 @@
-"""The command line: calderon run | example | mesh | schema | warm-up | info.
+"""The command line: calderon run | plan | example | mesh | validate | serve | schema | warm-up | info.
 
 Names, options and help are here; the work is in `commands.py`, which is imported when a command runs, so that help does
 not wait for it.
@@ -23,6 +23,10 @@ OutOption = Annotated[Path | None, typer.Option("--out", help="Folder of the res
 PlanOption = Annotated[bool, typer.Option("--plan", help="Print what the matrix will take, and compute nothing.")]
 EstimateOption = Annotated[
     bool, typer.Option("--estimate", help="Solve on a second mesh also, which estimates the error.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one answer in JSON, with a verdict.")]
+InsideOption = Annotated[
+    Path | None, typer.Option("--inside", help="Refuse case, mesh and result outside of this folder.")
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace an existing result.")]
 
@@ -61,9 +65,47 @@ def run(
     force: ForceOption = False,
     plan: PlanOption = False,
     estimate: EstimateOption = False,
+    as_json: JsonOption = False,
+    error: Annotated[
+        float | None,
+        typer.Option("--error", help="Relative error up to which accuracy counts as shown (exit code 6 if not)."),
+    ] = None,
+    inside: InsideOption = None,
 ) -> None:
     """Run a case file: numbers, tables, pictures and report.html in a folder; or NC.inp: solutions and SOFA files."""
-    _commands().run(case, out, force, plan, estimate)
+    if plan:
+        _commands().plan(case, as_json, inside)
+    elif as_json or error is not None:
+        _commands().run_for_programs(case, out, force, estimate, error, inside, as_json)
+    else:
+        _commands().run(case, out, force, estimate, inside)
+
+
+@app.command()
+def plan(
+    case: Annotated[Path, typer.Argument(help="Case file (.toml), or a project of Mesh2HRTF (NC.inp).")],
+    as_json: JsonOption = False,
+    inside: InsideOption = None,
+) -> None:
+    """Check a case file and print what it will take; nothing is computed."""
+    _commands().plan(case, as_json, inside)
+
+
+@app.command()
+def validate(
+    names: Annotated[list[str] | None, typer.Argument(help="Names of references; all if none.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compute published and independent references: error, bound and processor seconds of each."""
+    _commands().validate(names, as_json)
+
+
+@app.command()
+def serve(
+    folder: Annotated[Path, typer.Argument(help="The only folder in which files are read and written.")],
+) -> None:
+    """Serve tools to programs on standard input and output by the Model Context Protocol (extra: mcp)."""
+    _commands().serve(folder)
 
 
 @app.command()
@@ -102,9 +144,11 @@ def warm_up(
 
 
 @app.command()
-def schema() -> None:
+def schema(
+    answers: Annotated[bool, typer.Option("--answers", help="Of what --json prints.")] = False,
+) -> None:
     """Print the JSON schema of case files; editors complete keys by it: calderon schema > calderon.schema.json."""
-    _commands().schema()
+    _commands().schema(answers)
 
 
 @app.command()

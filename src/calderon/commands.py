@@ -7,15 +7,14 @@ import logging
 import platform
 import signal
 import sys
-import traceback
 import unicodedata
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import typer
@@ -23,26 +22,28 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+import calderon.answers as answers
 import calderon.backends as backends
 import calderon.kinds.numcalc.running as numcalc
 import calderon.mesh as meshes
+import calderon.references as references
 import calderon.report as report
+from calderon.answers.cases import LARGEST_ERROR
+from calderon.answers.exit_codes import INCOMPLETE, UNEXPECTED
+from calderon.answers.server import serve as serve_tools
 from calderon.case import CaseFile, read
 from calderon.case import schema as case_schema
 from calderon.exact import SPEED_OF_LIGHT
 from calderon.kinds.numcalc.reading import Project, is_project, read_projects
 from calderon.parallel import leave, world
-from calderon.processes import InUse, package_version, postponed, stops_raise
+from calderon.processes import package_version, postponed, stops_raise
 from calderon.report.stages import stages_on
 from calderon.report.terminal_tables import resolution, surface_quality, two_columns, volume_quality
-from calderon.solvers import ConvergenceError
 from calderon.warm_up import WARM_UPS, compiling_in_parallel
 from calderon.warm_up import warm_up as warmed_up
 
-UNEXPECTED, WRONG_INPUT, NOT_SOLVED, EXISTS, INCOMPLETE = 1, 2, 3, 4, 5
-IN_CASE_FILES = 'in a case file: [solver] max_iterations, rtol, precision = "double", or solver = "lu"'
 DEPENDENCIES = ("numpy", "scipy", "numba", "meshio", "matplotlib", "h5py", "pydantic")
-EXTRAS = ("pyvista", "gmsh", "cupy-cuda12x", "cupy-cuda13x", "pyopencl", "mpi4py", "xarray", "pandas", "sofar")
+EXTRAS = ("pyvista", "gmsh", "cupy-cuda12x", "cupy-cuda13x", "pyopencl", "mpi4py", "xarray", "pandas", "sofar", "mcp")
 PLAIN = "calderon-plain"
 SIGNS = str.maketrans({"−": "-", "–": "-", "°": " deg", "×": "x", "✓": "+"})
 
@@ -76,15 +77,115 @@ def _screen() -> Console:
     return Console(highlight=False, emoji=False, quiet=world().rank > 0)
 
 
-def run(case: Path, out: Path | None, force: bool, plan: bool, estimate: bool) -> None:
-    """Run a case file, or a project of Mesh2HRTF, or print its plan."""
+def run(case: Path, out: Path | None, force: bool, estimate: bool, inside: Path | None) -> None:
+    """Run a case file, or a project of Mesh2HRTF."""
     with plain_errors():
         _show_log()
         folder = out or Path(f"{case.stem}-result")
-        if is_project(case):
-            _run_projects(read_projects(case), folder, force, plan, estimate)
+        if inside is None and is_project(case):
+            _run_projects(read_projects(case), folder, force, False, estimate)
         else:
-            _run(read(case), folder, force, plan, estimate)
+            _run(_read(case, inside, folder), folder, force, False, estimate)
+
+
+def plan(case: Path, as_json: bool, inside: Path | None) -> None:
+    """Print the plan of a case file, or of a project of Mesh2HRTF."""
+    if as_json:
+        _answer("plan", case.name, lambda: answers.planned(_read(case, inside)))
+    with plain_errors():
+        _show_log()
+        if inside is None and is_project(case):
+            _run_projects(read_projects(case), Path(), False, True, False)
+        else:
+            _print_plan(_read(case, inside))
+
+
+def run_for_programs(
+    case: Path, out: Path | None, force: bool, estimate: bool, error: float | None, inside: Path | None, as_json: bool
+) -> None:
+    """Run a case file and judge the accuracy of its result; print the answer in JSON, or the verdict."""
+    allowed = LARGEST_ERROR if error is None else error
+    folder = out or Path(f"{case.stem}-result")
+
+    def answered() -> answers.Answer:
+        if not allowed > 0:
+            raise ValueError(f"--error {allowed:g}: a relative error above zero is needed, such as 0.05")
+        file = _estimated(_read(case, inside, folder), estimate)
+        if world().size > 1:
+            raise ValueError("answers for programs are of one process: leave mpiexec")
+        with report.claimed(folder.absolute(), force, file.name), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UserWarning)
+            results = report.run(file)
+            return answers.ran(results, report.write(results, folder.absolute(), force), caught, allowed)
+
+    if as_json:
+        _answer("run", case.name, answered, allowed)
+    with plain_errors():
+        _show_log()
+        found = answered()
+        assert isinstance(found, answers.RunAnswer)
+        screen = _screen()
+        screen.print(_table_of([(each.name, each.value, each.unit) for each in found.headlines]))
+        _print_warnings(screen, found.warnings)
+        screen.print(escape(": ".join([found.verdict, *found.reasons])), soft_wrap=True)
+    raise typer.Exit(found.exit_code)
+
+
+def validate(names: list[str] | None, as_json: bool) -> None:
+    """Print the errors against references."""
+    if as_json:
+        _answer("validate", "", lambda: answers.validated(references.chosen(names or [])))
+    with plain_errors():
+        screen, codes = _screen(), []
+        for each in references.chosen(names or []):
+            found = answers.validated([each])
+            row = found.validations[0]
+            error = "" if row.error is None else f"error {row.error:.1e}, bound {row.bound:g}, "
+            text = f"{row.name}, {row.what} ({row.source}): {error}{row.cpu_seconds:.1f} s, {row.verdict}"
+            screen.print(escape(": ".join(filter(None, [text, row.reason]))), soft_wrap=True)
+            codes.append(found.exit_code)
+    raise typer.Exit(answers.WRONG_INPUT if answers.WRONG_INPUT in codes else max(codes))
+
+
+def serve(folder: Path) -> None:
+    """Serve tools in a folder until the program at the other end closes the connection."""
+    with plain_errors():
+        if not folder.is_dir():
+            raise NotADirectoryError(f"{folder} is no folder: name the one in which cases and results are")
+        serve_tools(folder)
+
+
+def _answer(
+    command: str, case: str, answered: Callable[[], answers.Answer], allowed: float = LARGEST_ERROR
+) -> NoReturn:
+    """Print the answer of a command in JSON, also where it is refused, and end with its exit code."""
+
+    def say(reason: str, code: int) -> None:
+        typer.echo(answers.refused(command, case, reason, code, allowed).model_dump_json(indent=1))
+
+    with plain_errors(say):
+        found = answered()
+        typer.echo(found.model_dump_json(indent=1))
+    raise typer.Exit(found.exit_code)
+
+
+def _read(case: Path, inside: Path | None, *others: Path) -> CaseFile[Any]:
+    """Read a case; ValueError where it, or another path, is outside of a folder, also through links."""
+    for path in (case, *others):
+        if inside is not None and not path.resolve().is_relative_to(inside.resolve()):
+            raise ValueError(f"{path} is outside of {inside}, the folder that this command is restricted to")
+    return read(case, inside)
+
+
+def _estimated(file: CaseFile[Any], estimate: bool) -> CaseFile[Any]:
+    """The case, with an estimate of its error where it is requested; CaseError for a kind without one."""
+    if not estimate:
+        return file
+    case = file.case.estimated()
+    if case is None:
+        text = "only problems on surfaces and printed circuits are solved on a second mesh"
+        raise file.mistake("output", "estimate", text, True)
+    return replace(file, case=case)
 
 
 def example(name: str | None, out: Path | None, force: bool, plan: bool, estimate: bool, show: bool) -> None:
@@ -137,10 +238,10 @@ def warm_up(physics: list[str] | None) -> None:
             screen.print(f"{name}: {seconds:.1f} s")
 
 
-def schema() -> None:
-    """Print the JSON schema of case files."""
+def schema(of_answers: bool) -> None:
+    """Print the JSON schema of case files, or of answers."""
     with plain_errors():
-        typer.echo(json.dumps(case_schema(), indent=1))
+        typer.echo(json.dumps(answers.schema() if of_answers else case_schema(), indent=1))
 
 
 def info() -> None:
@@ -185,12 +286,7 @@ def _run(file: CaseFile[Any], folder: Path, force: bool, plan: bool, estimate: b
     if plan:
         _print_plan(file)
         return
-    if estimate:
-        case = file.case.estimated()
-        if case is None:
-            text = "only problems on surfaces and printed circuits are solved on a second mesh"
-            raise file.mistake("output", "estimate", text, True)
-        file = replace(file, case=case)
+    file = _estimated(file, estimate)
     ranks, screen = world(), _screen()
     folder = folder.absolute()  # it stays the one that is claimed here, whatever folder the process goes to
     with report.claimed(folder, force, file.name) if ranks.rank == 0 else nullcontext():
@@ -264,9 +360,9 @@ def _shortest(folder: Path) -> Path:
 
 
 @contextmanager
-def plain_errors() -> Iterator[None]:
+def plain_errors(say: Callable[[str, int], None] | None = None) -> Iterator[None]:
     """Errors that a user can correct, and signals that ask to end, become messages with an exit code of their own;
-    other errors keep their traceback."""
+    other errors keep their traceback. say(message, exit code): replaces the message on the terminal."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=PLAIN)
@@ -280,35 +376,15 @@ def plain_errors() -> Iterator[None]:
                 code, text = 128 + stopped, f"interrupted by {signal.Signals(stopped).name}"
                 text = ": ".join(filter(None, [text, "; ".join(notes)]))
             else:
-                code, text = answer(error)
+                code, text = answers.explained(error)
                 text = "\n".join([text, *notes])
+            if say is not None:
+                say(text, code)
             if code == UNEXPECTED and world().size == 1:
                 raise
-            _report_error(text, code)
+            if say is None:
+                _report_error(text, code)
             sys.exit(code)
-
-
-def answer(error: BaseException) -> tuple[int, str]:
-    """Exit code and message of an error; UNEXPECTED with the traceback of one that a user cannot correct."""
-    match error:
-        case report.ResultExists() | InUse():
-            return EXISTS, str(error)
-        case ConvergenceError():
-            return NOT_SOLVED, f"{error}\n{IN_CASE_FILES}"
-        case BrokenPipeError():  # the reader of the output has ended: a message would reach no one
-            return UNEXPECTED, ""
-        case OSError():
-            return WRONG_INPUT, _of_the_system(error)
-        case ValueError() | MemoryError() | RuntimeError() | FloatingPointError():
-            return WRONG_INPUT, str(error)
-    return UNEXPECTED, "".join(traceback.format_exception(error))
-
-
-def _of_the_system(error: OSError) -> str:
-    """A full disk, a name that is too long: the file first, without the number of the error."""
-    if error.strerror is None:
-        return str(error)
-    return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
 
 
 def _report_error(text: str, code: int) -> None:

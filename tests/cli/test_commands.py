@@ -13,8 +13,8 @@ from matplotlib.image import imread
 from typer.testing import CliRunner
 
 import calderon
+from calderon.answers import EXISTS, INCOMPLETE, NOT_SOLVED, WRONG_INPUT
 from calderon.cli import app
-from calderon.commands import EXISTS, INCOMPLETE, NOT_SOLVED, WRONG_INPUT
 from calderon.mesh import cube, sphere
 
 CASE = """\

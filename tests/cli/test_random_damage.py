@@ -18,8 +18,8 @@ import meshio
 import numpy as np
 import pytest
 
+from calderon.answers import UNEXPECTED, explained
 from calderon.case import CaseError, parse
-from calderon.commands import UNEXPECTED, answer
 from calderon.mesh import MeshError, box, cube, read, read_tetrahedra
 from calderon.report import run
 
@@ -170,7 +170,7 @@ def wrong_case(text, expected):
     try:
         numbers = numbers_of(run(file))
     except Exception as error:
-        code, words = answer(error)
+        code, words = explained(error)
         return None if code != UNEXPECTED and words else f"{type(error).__name__}: {error}"
     same = {str(parse(each).case): result for each, result in expected.items()}.get(str(file.case))
     if same is not None and not np.array_equal(same, numbers):

@@ -15,9 +15,9 @@ import pytest
 from typer.testing import CliRunner
 
 import calderon as cal
+from calderon.answers import WRONG_INPUT
 from calderon.case import CaseError, parse, schema
 from calderon.cli import app
-from calderon.commands import WRONG_INPUT
 from calderon.mesh import MeshError
 from calderon.processes.extensions import ExtensionError
 from calderon.report import run, sheet_of

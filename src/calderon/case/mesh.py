@@ -122,6 +122,16 @@ class Mesh(AnyMesh):
 
 
 M = TypeVar("M")
+LINKING = (".xdmf",)
+"""Endings of mesh files that may name files anywhere."""
+
+
+def require_inside(path: Path, folder: Path) -> None:
+    """ValueError for a mesh file outside of a folder, also through links, or of a format that may lead out of it."""
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise ValueError("it leads out of the folder that this run is restricted to: copy the file there")
+    if path.suffix.lower() in LINKING:
+        raise ValueError(f"{path.suffix} files name other files, which may be anywhere: save it as .vtu")
 
 
 def mesh_of(
@@ -134,6 +144,9 @@ def mesh_of(
     (name, table), key, produce = _table(file, number), "shape", make
     if table.file is not None:
         path = file.folder / table.file
+        if file.within is not None:
+            with file.blamed(name, "file", number=number):
+                require_inside(path, file.within)
         if not path.is_file():
             text = f"no such file in {file.folder.resolve()}, the folder of the case"
             raise file.mistake(name, "file", text, number=number)

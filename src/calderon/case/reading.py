@@ -40,13 +40,15 @@ Keys = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class CaseFile(Generic[C]):
-    """A case with its kind, its text and the folder in which its mesh file is searched."""
+    """A case with its kind, its text and the folder in which its mesh file is searched; within: a folder that none of
+    its files may leave, None for a mesh file anywhere."""
 
     name: str
     text: str
     folder: Path
     case: C
     kind: ModelledKind[Any]
+    within: Path | None = None
 
     @property
     def title(self) -> str:
@@ -82,8 +84,8 @@ class CaseFile(Generic[C]):
             raise self.mistake(table, key, str(error), value, number) from error
 
 
-def read(path: str | Path) -> CaseFile[Any]:
-    """Read and check a case file; CaseError lists every mistake found."""
+def read(path: str | Path, within: Path | None = None) -> CaseFile[Any]:
+    """Read and check a case file; CaseError lists every mistake found. within: as in `CaseFile`."""
     path = Path(path)
     try:
         size = path.stat().st_size
@@ -102,11 +104,11 @@ def read(path: str | Path) -> CaseFile[Any]:
         raise CaseError(str(path), ["not a text file in UTF-8: a case is a .toml file"]) from None
     except OSError as error:
         raise CaseError(str(path), [f"cannot be read: {error.strerror or error}"]) from None
-    return parse(text, os.fsencode(path.name).decode("utf-8", "backslashreplace"), path.parent)
+    return parse(text, os.fsencode(path.name).decode("utf-8", "backslashreplace"), path.parent, within)
 
 
-def parse(text: str, name: str = "case", folder: Path = Path()) -> CaseFile[Any]:
-    """Check the text of a case file; mesh files are relative to the folder."""
+def parse(text: str, name: str = "case", folder: Path = Path(), within: Path | None = None) -> CaseFile[Any]:
+    """Check the text of a case file; mesh files are relative to the folder. within: as in `CaseFile`."""
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -125,7 +127,7 @@ def parse(text: str, name: str = "case", folder: Path = Path()) -> CaseFile[Any]
         if len(found) > AT_MOST.mistakes:
             problems.append(f"and {len(found) - AT_MOST.mistakes} more mistakes")
         raise CaseError(name, problems) from None
-    file = CaseFile(name, text, folder, case, kind)
+    file = CaseFile(name, text, folder, case, kind, within)
     return replace(file, case=case.completed(file))
 
 

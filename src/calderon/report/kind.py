@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import calderon.backends as backends
 from calderon.case import CaseFile, CaseModel, ModelledKind
+from calderon.mesh import AccuracyWarning
 from calderon.operators.methods import Plan, rounded
 from calderon.parallel import world
 from calderon.processes.extensions import ExtensionError, extensions
@@ -24,12 +25,13 @@ R = TypeVar("R", bound="Result[Any]")
 
 @dataclass(frozen=True)
 class Result(Generic[C]):
-    """Results of a case: seconds by stage, and warnings. A report shows what else they have: see `needs`
-    of the panels of the kind and of `report/panels.py`."""
+    """Results of a case: seconds by stage, warnings, and doubts, which are the warnings of lost accuracy. A report
+    shows what else they have: see `needs` of the panels of the kind and of `report/panels.py`."""
 
     file: CaseFile[C]
     seconds: dict[str, float] = field(default_factory=dict, kw_only=True)
     warnings: tuple[str, ...] = field(default=(), kw_only=True)
+    doubts: tuple[str, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -94,12 +96,13 @@ def run(file: CaseFile[Any], stages: Stages | None = None, scratch: Path | None 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         results = kind.compute(file, kind.build(file, stages), stages, scratch)
-    return replace(results, seconds=stages.seconds, warnings=texts_of(caught))
+    doubts = texts_of(caught, AccuracyWarning)
+    return replace(results, seconds=stages.seconds, warnings=texts_of(caught), doubts=doubts)
 
 
-def texts_of(caught: Iterable[warnings.WarningMessage]) -> tuple[str, ...]:
-    """The texts of warnings that are for users, each once."""
-    return tuple(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
+def texts_of(caught: Iterable[warnings.WarningMessage], category: type[UserWarning] = UserWarning) -> tuple[str, ...]:
+    """The texts of warnings that are for users, of a category, each once."""
+    return tuple(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, category)))
 
 
 def plan(file: CaseFile[Any], stages: Stages | None = None) -> list[Row]:
@@ -140,11 +143,16 @@ def plan_rows(plan: Plan, triangles: int, what: str) -> list[Row]:
     return [*rows, *cost_rows(plan.nbytes, plan.seconds, what)]
 
 
-def cost_rows(nbytes: int, seconds: float, what: str = "set-up") -> list[Row]:
-    """Rows of a plan: memory in bytes, whether so much is free, and seconds of what is named."""
+def cost_rows(nbytes: int, seconds: float | None = None, what: str = "set-up") -> list[Row]:
+    """Rows of a plan: memory in bytes, whether so much is free, and seconds of what is named, if they are known."""
     free = backends.free_memory()
-    fits = f"{backends.format_bytes(free)} are free" + ("" if nbytes <= free else ": it does not fit")
-    return [("memory", f"{backends.format_bytes(nbytes)}, {fits}", ""), (what, f"about {rounded(seconds)}", "s")]
+    fits = f"{backends.format_bytes(free)} are free" + ("" if nbytes <= free else TOO_LARGE)
+    rows = [("memory", f"{backends.format_bytes(nbytes)}, {fits}", "")]
+    return rows if seconds is None else [*rows, (what, f"about {rounded(seconds)}", "s")]
+
+
+TOO_LARGE = ": it does not fit"
+"""The end of the row of memory in a plan that has no room."""
 
 
 def _require_backend(file: CaseFile[Any]) -> None:

@@ -23,7 +23,7 @@ def unknowns(results: Any, sheet: Sheet) -> None:
 
 @panel("second_mesh")
 def second_mesh(results: Any, sheet: Sheet) -> None:
-    sheet.headline(results.second_mesh.meaning, f"{100 * results.second_mesh.error:.2g}", "%")
+    sheet.error(results.second_mesh.meaning, results.second_mesh.error)
 
 
 @panel("is_unestimated")

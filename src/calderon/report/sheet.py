@@ -87,7 +87,7 @@ class Sheet:
 
     headlines: the numbers that a reader needs first, the first four as cards; numbers: entries of summary.json, keys
     with units. Files and pictures are made when the result is written, each on its own: one that fails is left out and
-    named. failures: panels that could not be drawn.
+    named. failures: panels that could not be drawn. errors: relative errors that the result states, by name.
     """
 
     headlines: list[Row] = field(default_factory=list)
@@ -95,6 +95,7 @@ class Sheet:
     failures: list[str] = field(default_factory=list)
     writings: list[Output] = field(default_factory=list)
     drawings: list[Output] = field(default_factory=list)
+    errors: dict[str, float] = field(default_factory=dict)
     _blocks: dict[str, list[Row]] = field(default_factory=dict)
     _wide: list[str] = field(default_factory=list)
     _records: list[str] = field(default_factory=list)
@@ -110,6 +111,12 @@ class Sheet:
     def headline(self, name: str, value: str, unit: str = "") -> None:
         """Add one of the first numbers."""
         self.headlines.append((name, value, unit))
+
+    def error(self, name: str, value: float, text: str = "") -> None:
+        """Add a relative error, estimated or against a known solution, as one of the first numbers, and to `errors`.
+        text: its percent, with two digits unless given."""
+        self.headline(name, text or f"{100 * value:.2g}", "%")
+        self.errors[name] = abs(float(value))
 
     def number(self, key: str, value: Any) -> None:
         """Add an entry of summary.json; a dot leads into a group of entries: "mesh.triangles"."""

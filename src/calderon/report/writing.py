@@ -20,13 +20,14 @@ from calderon.report.stages import Stages
 
 
 class Written(NamedTuple):
-    """The folder of a result, its files by their paths within it, the failures of those that are missing, and the first
-    numbers of the report."""
+    """The folder of a result, its files by their paths within it, the failures of those that are missing, the first
+    numbers of the report, and the relative errors that it states."""
 
     folder: Path
     files: list[str]
     failures: list[str]
     headlines: list[Row]
+    errors: dict[str, float]
 
 
 def write(
@@ -60,7 +61,8 @@ def write(
             for drawing in sheet.drawings:
                 drawing(files)
         reported = replace(results, warnings=(*results.warnings, *files.failures))
-        summary = summarise(reported, sheet.numbers, {**results.seconds, **stages.seconds})
+        numbers = {**sheet.numbers, "relative_errors": sheet.errors}
+        summary = summarise(reported, numbers, {**results.seconds, **stages.seconds})
         first = timed_headlines(sheet, summary["seconds"])
         with files.at("report.html") as path:
             subtitle = kind_of(results.file).subtitle(reported)
@@ -73,7 +75,7 @@ def write(
         warnings.warn(one.message, one.category, stacklevel=2)
     for text in files.failures:
         warnings.warn(text, UserWarning, stacklevel=2)
-    return Written(new.place, [*names, MARK], files.failures, first)
+    return Written(new.place, [*names, MARK], files.failures, first, sheet.errors)
 
 
 def summarise(results: Result[Any], numbers: dict[str, Any], seconds: dict[str, float]) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from matplotlib.image import imread
 from typer.testing import CliRunner
 
 import calderon as cal
+from calderon.answers import WRONG_INPUT
 from calderon.case import CaseError, parse
 from calderon.cli import app
-from calderon.commands import WRONG_INPUT
 from calderon.dg.stepping.leap_frog import CentredLeapFrog
 from calderon.kinds.transient.computing import simulation, volume_mesh
 from calderon.report import example, run, write

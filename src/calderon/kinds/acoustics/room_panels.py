@@ -54,7 +54,7 @@ def transmission_loss(results: SoundResults, sheet: Sheet) -> None:
 def four_pole_accuracy(results: SoundResults, sheet: Sheet) -> None:
     """The determinant of four-poles, 1 by reciprocity, and how many were solved."""
     worst = max(abs(each.determinant - 1) for each in results.four_poles)
-    sheet.headline("error estimate: determinant of the four-pole, 1 by reciprocity, differs by", f"{worst:.1e}")
+    sheet.error("error estimate: determinant of the four-pole, 1 by reciprocity, differs by", worst)
     if len(results.solved) < len(results.frequencies):
         sheet.headline("frequencies with solutions", f"{len(results.solved)} of {len(results.frequencies)}")
 

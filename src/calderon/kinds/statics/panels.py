@@ -67,6 +67,9 @@ def electrodes(results: StaticResults, sheet: Sheet) -> None:
         sheet.headline(f"{charge} of {name}", *prefixed(total, kind.charge))
         if name not in results.file.case.excitation["voltages"]:
             sheet.headline(f"potential of {name}", *prefixed(solution.potentials[name], kind.potential))
+    if largest_total := max(map(abs, solution.totals.values()), default=0.0):
+        name = f"{charge} by the integral of the flux against its density, of the largest one"
+        sheet.errors[name] = max(abs(each) for each in errors.values()) / largest_total
     if solution.totals:
         sheet.record("Largest fields", "At edges and corners of metal they grow without bound as meshes get finer.")
     for what, unit in (("energy", "J"), ("dissipated_power", "W"), ("solvation_energy", "J")):
@@ -92,7 +95,7 @@ def forces(results: StaticResults, sheet: Sheet) -> None:
     for name, force in every.items():
         sheet.number(f"forces_N.{name.replace('.', '_')}", force.tolist())
     if found.imbalance is not None:
-        sheet.headline("error estimate: sum of all forces over their sizes", f"{100 * found.imbalance:.2g}", "%")
+        sheet.error("error estimate: sum of all forces over their sizes", found.imbalance)
 
 
 @panel("leads")

@@ -36,6 +36,7 @@ from calderon.report.formatting import (
     frequency_text,
     time_text,
 )
+from calderon.report.kind import cost_rows
 
 FAR_FIELD = Level("far field", "dB re 1 V", "far_field")
 TABLES = {
@@ -289,10 +290,12 @@ class FieldsInTime(Kind[TransientCase, MaxwellDG, TransientResults]):
         return TransientResults(file, mesh, shape, facts, signals, cuts, amplitudes, error, final, watch.files)
 
     def plan(self, file: CaseFile[TransientCase], stages: Stages) -> list[Row]:
-        raise ValueError(
-            f"{file.name}: fields in time take steps on tetrahedra and have no matrix to plan: run the case without "
-            "--plan, or read the number of elements and the step with 'calderon mesh FILE'"
-        )
+        posed = self.build(file, stages)
+        facts = _facts(file, posed, world())
+        method = f"{len(posed.mesh.tetrahedra)} tetrahedra of degree {file.case.solver.order}, no matrix"
+        rows: list[Row] = [("unknowns", str(facts.unknowns), ""), ("method", method, "")]
+        rows += [("steps", f"{facts.steps} of {time_text(facts.step)}", ""), ("until", time_text(facts.end), "")]
+        return [*rows, *cost_rows(facts.memory)]
 
     def subtitle(self, results: TransientResults) -> str:
         case = results.file.case

@@ -231,6 +231,7 @@ def feeds(results: TransientResults, sheet: Sheet) -> None:
     sheet.headline("radiated", number(found.outward), "W")
     balance = f"{100 * found.balance:.2g}".replace("-", "\u2212")
     sheet.headline("power balance, absorbed + radiated − fed", balance, "% of fed")
+    sheet.errors["power balance, absorbed + radiated - fed, of fed"] = abs(found.balance)
     sheet.number("power_balance_over_fed", found.balance)
 
 
@@ -347,7 +348,7 @@ def mesh(results: TransientResults, sheet: Sheet) -> None:
 @panel("error")
 def error(results: TransientResults, sheet: Sheet) -> None:
     assert results.error is not None
-    sheet.headline("error against the exact wave", f"{100 * results.error:.2g}", "%")
+    sheet.error("error against the exact wave", results.error)
     sheet.numbers["relative_l2_error"] = results.error
 
 

@@ -95,7 +95,7 @@ def power_error(results: SoundBand[Any], sheet: Sheet, what: str) -> None:
     """The headline of the largest relative difference of two powers; what: names of both."""
     errors = [step.power_error for step in results.steps if step.power_error is not None]
     if errors:
-        sheet.headline(f"error estimate: {what} differ by", f"{100 * max(errors):.2g}", "%")
+        sheet.error(f"error estimate: {what} differ by", max(errors))
 
 
 @panel("is_sweep")

@@ -10,8 +10,8 @@ from calderon.report.formatting import Row, number
 @panel("parts")
 def solution(results: SolidResults, sheet: Sheet) -> None:
     errors = dict(zip(("displacement", "stress"), results.estimates, strict=True))
-    sheet.headline("estimated error of displacements, in the mean", percent(errors["displacement"]), "%")
-    sheet.headline("estimated error of surface stresses, in the mean", percent(errors["stress"]), "%")
+    for name, what in (("displacement", "displacements"), ("stress", "surface stresses")):
+        sheet.error(f"estimated error of {what}, in the mean", errors[name], percent(errors[name]))
     sheet.number("estimated_errors", errors)
     sheet.number("solver", str(next(iter(results.parts.values())).info).splitlines())
     for name, one in results.file.case.materials.items():

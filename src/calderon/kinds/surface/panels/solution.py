@@ -208,7 +208,7 @@ def _last_cells(step: Step) -> list[str]:
 def exact(results: Results, sheet: Sheet) -> None:
     errors = [step.exact_error for step in results.steps if step.exact_error is not None]
     if errors:
-        sheet.headline("far-field error against the exact series", f"{100 * max(errors):.2g}", "%")
+        sheet.error("far-field error against the exact series", max(errors))
     for backend in results.steps[0].deviations:
         largest = max(step.deviations[backend] for step in results.steps)
         sheet.headline(f"deviation of the far field computed on {backend}", f"{100 * largest:.2g}", "%")
@@ -231,5 +231,4 @@ def inside(results: Results, sheet: Sheet) -> None:
     left = [step.left_inside for step in results.steps if step.left_inside is not None]
     if left:
         what = "incident wave" if results.steps[0].wavenumber is not None else "potential"
-        name = f"error estimate: field left inside the body, of the {what}"
-        sheet.headline(name, f"{100 * max(left):.2g}", "%")
+        sheet.error(f"error estimate: field left inside the body, of the {what}", max(left))

@@ -1,0 +1,49 @@
+"""A reference: what is computed, from where the known values are, and the error that is allowed."""
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+from calderon.mesh import AccuracyWarning, MeshWarning
+
+
+@dataclass(frozen=True)
+class Validated:
+    """The error against a reference and the processor seconds of all threads; missing: why there is no error."""
+
+    error: float | None
+    cpu_seconds: float
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A row of `calderon validate`.
+
+    compute() gives the relative error of `what` against the source, at most `bound`. packages: those that are needed in
+    addition, each with the extra of calderon that brings it.
+    """
+
+    name: str
+    what: str
+    source: str
+    bound: float
+    compute: Callable[[], float]
+    packages: tuple[tuple[str, str], ...] = ()
+
+    def validated(self) -> Validated:
+        """Compute the error. Where a package is missing, or the computation raises an error, `missing` says it."""
+        for package, extra in self.packages:
+            if find_spec(package) is None:
+                return Validated(None, 0.0, f"{package} is not installed: pip install 'calderon[{extra}]'")
+        start = time.process_time()
+        with warnings.catch_warnings():
+            for kind in (AccuracyWarning, MeshWarning):  # the error that they warn of is measured here
+                warnings.simplefilter("ignore", kind)
+            try:
+                error, missing = self.compute(), ""
+            except (ValueError, MemoryError, RuntimeError, FloatingPointError, OSError) as reason:
+                error, missing = None, f"{type(reason).__name__}: {reason}"
+        return Validated(error, time.process_time() - start, missing)
