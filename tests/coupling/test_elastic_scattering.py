@@ -90,6 +90,8 @@ def test_nothing_happens_at_a_resonance_in_vacuo():
     rhs = np.concatenate([np.zeros(len(load)), resonant._tested(WAVE.at(ka))])
     pressure = np.linalg.solve(whole, rhs)[-n:]
     assert np.abs(there.surface.coefficients - pressure).max() < 1e-8 * np.abs(pressure).max()
+    iterated = resonant.solve(WAVE, method="dense", solver="gmres", rtol=1e-7, preconditioner="modes")
+    assert difference(iterated, there) < 1e-5 and iterated.info.iterations < 20
 
 
 def test_a_mode_that_does_not_move_the_fluid():

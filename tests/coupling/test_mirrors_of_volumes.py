@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.coupling import InhomogeneousDielectric
 from calderon.mesh.shapes.mirror_images import mirror_images
 
 pytest.importorskip("skfem")
@@ -93,6 +94,72 @@ def test_elastic_bodies_that_forces_drive(parity, hollow):
     assert np.abs(found.displacement(inside) - moved).max() < 1e-6 * np.abs(moved).max()
     assert found.input_power == pytest.approx(expected.input_power, rel=1e-6)
     assert found.lost_power == pytest.approx(expected.lost_power, rel=1e-6)
+
+
+def electric_wave(parity, plane="z"):
+    """A plane wave and its image as at a magnetic wall, even, or at one of metal, odd."""
+    given = cal.PlaneWave([0.6, 0, 0.8], polarization=[0.8, 1.0, -0.6]).at(1.0)
+    return given + PARITIES[parity] * given.mirrored(plane)
+
+
+@pytest.mark.filterwarnings("ignore:.*elements per wavelength")
+@pytest.mark.parametrize(
+    ("parity", "formulation"), [("even", "symmetric"), ("odd", "symmetric"), ("odd", "johnson-nedelec")]
+)
+def test_dielectrics(parity, formulation):
+    glass = {"permittivity": lambda x: 2 + 0.5 * x[:, 0], "permeability": 1.5, "formulation": formulation}
+    part = InhomogeneousDielectric(half(), 1.0, **glass, mirrors={"z": parity})
+    found, expected = (
+        each.solve(electric_wave(parity), method="dense", rtol=1e-9)
+        for each in (part, InhomogeneousDielectric(whole(), 1.0, **glass))
+    )
+    assert part.unknowns < 0.6 * expected.info.unknowns
+    assert difference(found, expected) < 1e-7
+    for name in ("electric", "magnetic"):
+        fields = getattr(expected, name)(PLACES[:3])  # H jumps between tetrahedra, as in the mirror
+        assert np.abs(getattr(found, name)(PLACES[:3]) - fields).max() < 1e-7 * np.abs(fields).max()
+    with pytest.raises(ValueError, match="as even or odd"):
+        part.solve(cal.PlaneWave([0, 0, 1], polarization=[1, 0, 0]))
+    with pytest.raises(ValueError, match="a radar"):
+        part.monostatic_rcs(0.0, 0.0)
+
+
+@pytest.mark.filterwarnings("ignore:.*elements per wavelength")
+def test_a_dielectric_in_two_mirrors_at_its_resonance():
+    """A quarter of it; where the matrix of the volume has no inverse, behind a surface that absorbs."""
+    box = half()
+    quarter = cal.TetrahedralMesh(box.vertices, box.tetrahedra[box.centroids[:, 0] > 0])
+    tensor = [[3.0, 0.2, 0.1], [0.2, 2.5, 0.3], [0.1, 0.3, 2.0]]
+
+    def graded(x):
+        s = np.where(x < 0, -1, 1) * [1, 0, 1] + [0, 1, 0]
+        return np.array(tensor) * s[:, :, None] * s[:, None, :]
+
+    images = mirror_images(quarter.vertices, quarter.tetrahedra, ("x", "z"))
+    full = cal.TetrahedralMesh(images.vertices, images.numbers[:, quarter.tetrahedra].reshape(-1, 4))
+    given = electric_wave("odd")
+    incident = given + given.mirrored("x")
+    found, expected = (
+        InhomogeneousDielectric(volume, 1.0, permittivity=graded, permeability=graded, mirrors=mirrors)
+        for volume, mirrors in ((quarter, {"x": "even", "z": "odd"}), (full, None))
+    )
+    for problem in (found, expected):
+        object.__setattr__(problem.elimination, "limit", 1.0)  # every matrix counts as resonant
+    one, other = (each.solve(incident, method="dense", rtol=1e-9) for each in (found, expected))
+    assert found.elimination.is_resonant and difference(one, other) < 1e-7
+    fields = other.magnetic(PLACES[:3])
+    assert np.abs(one.magnetic(PLACES[:3]) - fields).max() < 1e-7 * np.abs(fields).max()
+
+
+def test_a_dielectric_above_a_ground_of_metal():
+    problem = InhomogeneousDielectric(half(), 1.0, permittivity=2.0, mirrors=cal.HalfSpace("z"))
+    down = cal.PlaneWave([-0.6, 0, -0.8], polarization=[0, 1, 0])
+    found = problem.solve(down, method="dense", rtol=1e-9)
+    angle = np.arccos(0.8)
+    levels = [problem.monostatic_rcs(angle, 0.0, each, method="dense") for each in ("HH", "VH")]
+    assert sum(levels) == pytest.approx(found.rcs(angle, 0.0), rel=1e-5)
+    field = found.electric([[0.1, 0.2, 1e-9]])[0]
+    assert np.abs(field[:2]).max() < 1e-6 * np.abs(found.electric([[0.1, 0.2, 0.4]])).max()
 
 
 def test_half_spaces():

@@ -53,3 +53,19 @@ def test_a_shell_by_its_modes_and_their_static_rest(number, bound):
     there = np.stack([nodes @ part for part in np.split(shapes, 3)], axis=1).transpose(2, 0, 1)
     modal = cal.Structure.from_modes(frequencies, there, whole.space, rest=whole.static_rest(shift))
     assert max(difference(solved(modal, ka), each) for ka, each in expected.items()) < bound
+
+
+@pytest.mark.parametrize(("given", "steps"), [({}, (60, 40, 16)), ({"inside": cal.Fluid(870.0, 1380.0)}, (60, 40, 25))])
+def test_modes_around_the_frequency_precondition(given, steps):
+    """A thin shell has many modes in vacuo, of which a rigid body knows nothing."""
+    wall = cal.mesh.spherical_shell(1.0, 0.02, h=0.6)
+    lossy = cal.ElasticMaterial.from_wave_speeds(7700.0, 5950.0, 3240.0, loss_factor=1e-3 if given else 0.0)
+    problem, wave = cal.ElasticScattering(wall, 3.0, material=lossy, fluid=WATER, **given), cal.PlaneWave([0, 0, 1])
+    direct, taken = problem.solve(wave, method="dense"), []
+    for preconditioner in ("mass", "osrc", "modes"):
+        options = {"solver": "gmres", "rtol": 1e-6, "preconditioner": preconditioner}
+        found = problem.solve(wave, method="dense", **options)
+        assert difference(found, direct) < 1e-4
+        taken.append(found.info.iterations)
+    assert taken[0] > steps[0] and taken[1] > steps[1] and taken[2] < steps[2], taken
+    assert "80 modes in vacuo" in str(found.info)

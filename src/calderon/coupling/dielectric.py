@@ -23,13 +23,17 @@ from calderon.formulations.checks import (
 from calderon.formulations.electromagnetic.inhomogeneous_solution import InhomogeneousDielectricSolution
 from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
+from calderon.formulations.mirrors import MirroredSurface, Mirrors
 from calderon.formulations.options import SolveOptions
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Helmholtz
 from calderon.mesh import TriangleMesh
-from calderon.operators import blocks, electric_field, identity, magnetic_field
+from calderon.operators import BoundaryOperator, blocks, electric_field, identity, magnetic_field
+from calderon.operators.blocks import transformed
 from calderon.spaces import EdgeSpace, Loads, VectorFunction
+from calderon.spaces.mirror_images import MirroredFunctions
 from calderon.validation import one_of
+from calderon.waves import ElectromagneticPlaneWave
 
 FORMULATIONS = "symmetric", "johnson-nedelec"
 
@@ -59,6 +63,10 @@ class InhomogeneousDielectric(RadarProblem[InhomogeneousDielectricSolution]):
     e is eliminated by sparse LU factors of A, so that the unknowns are those of the surface; at resonances of the body
     with a magnetic wall behind a surface that absorbs.
 
+    mirrors: planes in which J is "odd", as at an electric wall, or "even", as at a magnetic one, {"z": "odd"}, or
+    `HalfSpace("z")`, a ground of metal, as of `PECScattering`: the volume is the part on one side, whose faces in
+    mirrors are no boundary. Waves are as even or odd, and solutions are those of the whole. Not for bodies with holes.
+
     Raises ValueError and TypeError for invalid arguments.
 
     J.-C. Nedelec, Numer. Math. 35 (1980) 315; R. Hiptmair, SIAM J. Numer. Anal. 41 (2003) 919.
@@ -71,6 +79,7 @@ class InhomogeneousDielectric(RadarProblem[InhomogeneousDielectricSolution]):
     formulation: Literal["symmetric", "johnson-nedelec"] = field(default="symmetric", kw_only=True)
     frequency: float | None = field(default=None, kw_only=True)
     impedance: float | None = field(default=None, kw_only=True)
+    mirrors: Mirrors = field(default=None, kw_only=True)
 
     title: ClassVar[str] = "scattering by a body of varying permittivity"
 
@@ -78,9 +87,9 @@ class InhomogeneousDielectric(RadarProblem[InhomogeneousDielectricSolution]):
         one_of(self.formulation, FORMULATIONS, "formulation")
         if self.permittivity is None:
             raise TypeError("InhomogeneousDielectric needs permittivity=, relative to the surroundings")
-        self.__dict__["elements"] = elements = EdgeElements.of(self.volume)
+        self.__dict__["elements"] = elements = EdgeElements.of(self.volume, self.mirrors)
         object.__setattr__(self, "volume", elements.volume)
-        closed_surface(self.mesh, "InhomogeneousDielectric")
+        closed_surface(self.surface.whole, "InhomogeneousDielectric")
         self._settle_wavenumber()
         warn_coarse(self.mesh, self._shortest)
         _ = self.system
@@ -89,12 +98,17 @@ class InhomogeneousDielectric(RadarProblem[InhomogeneousDielectricSolution]):
 
     @property
     def mesh(self) -> TriangleMesh:
-        """The boundary of the volume."""
-        return self.elements.volume.surface()
+        """The boundary of the volume, without faces in mirrors."""
+        return self.surface.part
+
+    @property
+    def surface(self) -> MirroredSurface:
+        """The boundary, and the whole with its images in mirrors."""
+        return self.elements.surface
 
     @property
     def function_space(self) -> EdgeSpace:
-        """The Rao-Wilton-Glisson functions of J and of M."""
+        """The Rao-Wilton-Glisson functions of J and of M, on the whole boundary."""
         return self.elements.space
 
     @cached_property
@@ -117,13 +131,16 @@ class InhomogeneousDielectric(RadarProblem[InhomogeneousDielectricSolution]):
     @cached_property
     def elimination(self) -> Elimination:
         """The volume, whose factors are made when they are first needed. Absorbing is n x H = -E, tested."""
-        elements, k, space = self.elements, self.wavenumber, self.function_space
-        matrix, mass = elements.matrix(k, *self._material), sp.csr_array(space.mass_matrix())
+        elements, k, surface = self.elements, self.wavenumber, self.surface
+        values, currents, mass = elements.values, elements.currents, self.function_space.mass_matrix()
+        matrix = elements.matrix(k, *self._material)
         if self.formulation == "symmetric":
-            loads = sp.eye_array(space.dimension, format="csr")
-            return Elimination(matrix, elements.trace, loads, lambda: -1j * k * mass, others=space.dimension)
-        pairing = self._rotation
-        sums = abs(mass).sum(axis=1)
+            copies = values.copies  # a function across mirrors has its tests on the part in all of these
+            loads = sp.csr_array(sp.diags_array(1 / copies))
+            tested = sp.csr_array(sp.diags_array(copies) @ surface.on_part(values, values, mass))
+            return Elimination(matrix, elements.trace, loads, lambda: -1j * k * tested, others=currents.dimension)
+        pairing = surface.on_part(values, currents, self._rotation)
+        sums = abs(surface.on_part(currents, currents, mass)).sum(axis=1)
         return Elimination(
             matrix, elements.trace, -1j * k * pairing, lambda: sp.csr_array(sp.diags_array(1 / sums) @ pairing.T)
         )
@@ -134,18 +151,26 @@ class InhomogeneousDielectric(RadarProblem[InhomogeneousDielectricSolution]):
         return sp.csr_array(self.function_space.mass_matrix(self.function_space.perpendicular()))
 
     def _build_system(self) -> EliminatedSystem:
-        space, k = self.function_space, self.wavenumber
-        electric, rotated = electric_field(k, space), space.perpendicular()
-        magnetic, half = magnetic_field(Helmholtz(k), space, rotated), 0.5 * identity(space, rotated)
-        rows = [[magnetic - half, -1 * electric]]  # C' = -C
+        space, k, values, currents = self.function_space, self.wavenumber, self.elements.values, self.elements.currents
+        rotated = [space.perpendicular().of_functions(each.functions) for each in (values, currents)]
+
+        def of_currents(tests: MirroredFunctions, images: MirroredFunctions) -> BoundaryOperator:
+            return transformed(electric_field(k, space, tests.part), right=images.images)
+
+        def magnetic(tests: EdgeSpace, images: MirroredFunctions, half: float) -> BoundaryOperator:
+            both = magnetic_field(Helmholtz(k), space, tests) + half * identity(space, tests)
+            return transformed(both, right=images.images)
+
+        rows = [[magnetic(rotated[1], values, -0.5), -1 * of_currents(currents, currents)]]  # C' = -C
         text = "(C'/2 + K_s) T e - T_k J = <f, E_inc>"
         if self.formulation == "symmetric":
-            rows = [[1j * k * electric, 1j * k * (half + magnetic)], *rows]
-            spaces: Any = (DualUnknowns(space), space)  # type: ignore[arg-type]
-            first = "A e + ik T' (T_k T e + (C/2 + K_s) J) = -ik T' <f, eta H_inc>"
+            first = [of_currents(values, values), magnetic(rotated[0], currents, 0.5)]
+            rows = [[1j * k * each for each in first], *rows]
+            spaces: Any = (DualUnknowns(values), currents)
+            equation = "A e + ik T' (T_k T e + (C/2 + K_s) J) = -ik T' <f, eta H_inc>"
         else:
-            spaces, first = (space,), "A e + ik T' C J = 0"
-        return EliminatedSystem(f"{first}, {text}", blocks(rows), spaces, elimination=self.elimination)
+            spaces, equation = (currents,), "A e + ik T' C J = 0"
+        return EliminatedSystem(f"{equation}, {text}", blocks(rows), spaces, elimination=self.elimination)
 
     @property
     def usual_solver(self) -> str:  # type: ignore[override]
@@ -162,37 +187,56 @@ class InhomogeneousDielectric(RadarProblem[InhomogeneousDielectricSolution]):
 
     def _checked(self, data: Any) -> Any:
         wave = electromagnetic_wave(data, self.wavenumber, type(self).__name__, self.impedance)
-        sources_on_side(wave, self.mesh)
-        return wave
+        sources_on_side(wave, self.surface.whole)
+        return self.surface.with_images(wave)
 
     def _sides(self, electric: NDArray[Any], magnetic: NDArray[Any]) -> NDArray[Any]:
-        """Right-hand sides of <f, E_inc> and <f, eta H_inc>."""
+        """Right-hand sides of <f, E_inc> and <f, eta H_inc> with all functions."""
+        values, currents = (each.functions for each in (self.elements.values, self.elements.currents))
         if self.formulation == "symmetric":
-            return np.concatenate([-1j * self.wavenumber * magnetic, electric])
-        return electric
+            return np.concatenate([-1j * self.wavenumber * magnetic[values], electric[currents]])
+        return electric[currents]
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
         loads, eta = self._loads, complex(data.impedance)
-        return self._sides(loads @ data.electric(loads.points), loads @ (eta * data.magnetic(loads.points)))
+        electric, magnetic = loads @ data.electric(loads.points), loads @ (eta * data.magnetic(loads.points))
+        for functions, tested in ((self.elements.currents, electric), (self.elements.values, magnetic)):
+            self.surface.require_symmetry(functions, tested, self.mirrors)
+        return self._sides(electric, magnetic)
 
     def _echoes(
         self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64]
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        loads = self._loads
-        phases = loads.phases(-self.wavenumber * r)
-        sent, seen = ([loads.plane_waves(phases, each) for each in (vector, np.cross(-r, vector))]
-                      for vector in (transmit, receive))  # fmt: skip
-        far = self.elimination.transposed(np.concatenate([-seen[1], seen[0]]))
+        if self.mirrors and not self.surface.half_space:
+            raise ValueError("a radar sends waves that are not even or odd in mirrors: solve for the whole")
+        seen, sent = self._plane_waves(r, receive), self._plane_waves(r, transmit)
+        if self.surface.half_space:
+            for wave in zip(-r, transmit, strict=True):
+                self.surface.with_images(ElectromagneticPlaneWave(*wave, self.wavenumber))  # refuses what does not come
+            sign = np.where(np.arange(3) == "xyz".index(self.surface.half_space[1]), -1.0, 1.0)
+            image = self._plane_waves(r * sign, self.surface.parities[1] * transmit * sign)
+            sent = sent[0] + image[0], sent[1] + image[1]
+        fields = self.elements.values.summed(-seen[1]), self.elements.currents.summed(seen[0])
+        far = self.elimination.transposed(np.concatenate(fields))
         return self._sides(*sent), 1j * self.wavenumber / (4 * np.pi) * far
+
+    def _plane_waves(
+        self, r: NDArray[np.float64], polarizations: NDArray[np.float64]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """<f, E> and <f, eta H> (dimension, m) of plane waves along -r (m, 3) with these polarizations (m, 3)."""
+        phases = self._loads.phases(-self.wavenumber * r)
+        electric = self._loads.plane_waves(phases, polarizations)
+        return electric, self._loads.plane_waves(phases, np.cross(-r, polarizations))
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> InhomogeneousDielectricSolution:
         elements, elimination, space, eta = self.elements, self.elimination, self.function_space, data.impedance
         inside = elimination.volume(coefficients[:, None])
         fields = elimination.surface(coefficients[:, None])[0][:, 0]
-        m, j = np.split(fields, 2)
+        m, j = np.split(fields, [elements.values.dimension])
+        m, j = elements.values.extended(m), elements.currents.extended(j)
         electric = VectorFunction(space, j / complex(eta), "electric surface current", magnetic_unit(eta))
         magnetic = VectorFunction(space, m, "magnetic surface current", "V/m")
-        currents = RadiatingCurrents(self.wavenumber, eta, (electric,), (magnetic,))
+        currents = RadiatingCurrents(self.wavenumber, eta, (electric,), (magnetic,), share=self.surface.share)
         interior = elements.function(inside[:, 0], "electric field", "V/m")
         return InhomogeneousDielectricSolution(data, info, currents, interior, self._inverse_permeability)
 
@@ -201,7 +245,7 @@ class InhomogeneousDielectric(RadarProblem[InhomogeneousDielectricSolution]):
         """1 / mu, the mean of each tetrahedron, (nt,) or (nt, 3, 3)."""
         mu = self._material[1]
         inverse = 1 / mu if mu.ndim == 2 else np.linalg.inv(mu)
-        return np.asarray(inverse.mean(axis=1), np.complex128)
+        return self.elements.constants_of_images(np.asarray(inverse.mean(axis=1), np.complex128))
 
     @property
     def _details(self) -> tuple[str, ...]:

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.coupling.elastic_volumes import ElasticVolume
+from calderon.coupling.elastic.elastic_volumes import ElasticVolume
+from calderon.coupling.elastic.filled_holes import FilledHoles
+from calderon.coupling.elastic.modal_preconditioner import modal_preconditioner
+from calderon.coupling.elastic.response import Response
+from calderon.coupling.elastic.structure_modes import StructureMode, WetStructure, shape
+from calderon.coupling.elastic.structures import Structure
 from calderon.coupling.elimination import EliminatedSystem
-from calderon.coupling.filled_holes import FilledHoles
-from calderon.coupling.response import Response
-from calderon.coupling.structure_modes import StructureMode, WetStructure, shape
-from calderon.coupling.structures import Structure
 from calderon.exact.angular import unit_directions
 from calderon.formulations.acoustic.fluid import Fluid, wave_constants
 from calderon.formulations.acoustic.results.elastic_scattering_solution import ElasticScatteringSolution
@@ -308,8 +309,15 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
-        """ "osrc", that of a rigid body, or "mass"."""
-        return ("osrc", "mass")
+        """ "osrc", that of a rigid body, "modes", which corrects it by modes of the structure around the frequency, as
+        thin shells have many, or "mass"."""
+        return ("osrc", "modes", "mass")
+
+    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
+        if not options.preconditioned_by("modes"):
+            return super()._preconditioned(options)
+        rigid = super()._preconditioned(replace(options, preconditioner="osrc")).preconditioner
+        return replace(options, preconditioner=modal_preconditioner(rigid, self.system))
 
     @property
     def usual_solver(self) -> str:  # type: ignore[override]

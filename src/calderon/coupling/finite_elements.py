@@ -14,7 +14,7 @@ from calderon.coupling.volumes import scikit_fem, skfem_mesh, snapped_volume, us
 from calderon.formulations.mirrors import Baffle, HalfSpace, MirroredSurface, Mirrors
 from calderon.mesh import TetrahedralMesh, TriangleMesh
 from calderon.mesh.coincident import compacted
-from calderon.mesh.shapes.mirror_images import mirror_images
+from calderon.mesh.shapes.mirror_images import MirrorImages, mirror_images
 from calderon.mesh.topology import components_by_edges, edge_table
 from calderon.spaces import P1, P2, Space
 from calderon.spaces.mirror_images import MirroredFunctions
@@ -26,9 +26,14 @@ DEGREES = {"P1": 1, "P2": 2}
 
 @dataclass(frozen=True, eq=False)
 class VolumeElements:
-    """Functions on the tetrahedra of a volume without unused vertices, by a `basis` of scikit-fem."""
+    """Functions on the tetrahedra of a volume without unused vertices, which are those on one side of mirrors, by a
+    `basis` of scikit-fem.
+
+    surface: the boundary without faces in mirrors, and the whole with its images.
+    """
 
     volume: TetrahedralMesh
+    surface: MirroredSurface
 
     basis: ClassVar[Any]
 
@@ -42,34 +47,28 @@ class VolumeElements:
         """(nt, q, 3) points of quadrature."""
         return np.moveaxis(np.asarray(self.basis.global_coordinates()), 0, -1)
 
+    @property
+    def images(self) -> MirrorImages | None:
+        """The tetrahedra with their images in mirrors; None without these, and in a half space."""
+        mirrored = self.surface.mirrored
+        if mirrored is None or self.surface.half_space:
+            return None
+        return mirror_images(self.volume.vertices, self.volume.tetrahedra, mirrored.planes)
+
 
 @dataclass(frozen=True, eq=False)
 class FiniteElements(VolumeElements):
-    """Continuous functions of a degree, 1 or 2, on tetrahedra, which are those on one side of mirrors.
-
-    surface: the boundary without faces in mirrors, and the whole with its images. Fields are combinations of functions
-    on the whole surface with the same value, or its negative, in all images; their unknowns are those of the part.
-    """
+    """Continuous functions of a degree, 1 or 2, on tetrahedra. Fields are combinations of functions on the whole
+    surface with the same value, or its negative, in all images; their unknowns are those of the part."""
 
     degree: int
-    surface: MirroredSurface
 
     @classmethod
     def of(cls, volume: Any, degree: int, mirrors: Mirrors = None, holes: bool = True) -> "FiniteElements":
         """The functions of a degree on a volume, which is given as for `boundary`. mirrors: as of `MirroredSurface.of`.
         holes: whether their walls are part of the boundary. ValueError for a baffle, and for holes in mirrors."""
-        if isinstance(mirrors, Baffle):
-            raise ValueError('a volume has no Baffle: give planes, {"z": "even"}, or HalfSpace("z")')
-        given = used_volume(volume)
-        if not isinstance(mirrors, HalfSpace | Mapping) or not mirrors:
-            mesh, hollow = given.surface(), given.boundary.hollow
-            return cls(given, degree, MirroredSurface.of(mesh if holes else _without(mesh, hollow), mirrors))
-        planes = (mirrors.plane,) if isinstance(mirrors, HalfSpace) else tuple(mirrors)
-        found = snapped_volume(given, planes)
-        in_mirrors, hollow = _cut(found.surface(), ["xyz".index(plane) for plane in planes])
-        if holes and hollow.any():
-            raise ValueError("a body with holes has no mirrors here: give the whole, or fill the holes")
-        return cls(found, degree, MirroredSurface.of(_without(found.surface(), in_mirrors | hollow), mirrors))
+        given, surface = mirrored_volume(volume, mirrors, holes)
+        return cls(given, surface, degree)
 
     @cached_property
     def basis(self) -> Any:
@@ -113,10 +112,7 @@ class FiniteElements(VolumeElements):
 
     def _on_part(self, rows: MirroredFunctions, columns: MirroredFunctions) -> sp.csr_array:
         """Integrals over the part of products of fields with unknowns."""
-        whole = sp.csr_array(columns.space.mass_matrix(rows.space))
-        if rows.images is None or columns.images is None:
-            return whole
-        return sp.csr_array(rows.images.T @ whole @ columns.images / len(self.surface.parities))
+        return self.surface.on_part(rows, columns, columns.space.mass_matrix(rows.space))
 
     def robin(self, eta: complex) -> sp.csr_array:
         """R (derivatives.dimension, values.dimension): values over eta as slopes, by the sums of their mass matrix, so
@@ -202,11 +198,30 @@ class FiniteElements(VolumeElements):
             ends = np.sort(basis.mesh.edges.T, axis=1)
             values = np.concatenate([values, coefficients[basis.edge_dofs[0]][np.lexsort(ends.T[::-1])]])
         part = VolumeFunction(mesh.vertices, mesh.tetrahedra, self.degree, np.asarray(values), label, unit)
-        mirrored, factors = self.surface.mirrored, self.surface.parities
-        if mirrored is None or self.surface.half_space:
+        if (images := self.images) is None:
             return part
-        factors = factors if component is None else factors * mirrored.signs[:, component]
-        return part.with_images(mirror_images(mesh.vertices, mesh.tetrahedra, mirrored.planes), factors)
+        signs = 1 if component is None else images.signs[:, component]
+        return part.with_images(images, self.surface.parities * signs)
+
+
+def mirrored_volume(
+    volume: Any, mirrors: Mirrors, holes: bool = True, of_currents: bool = False
+) -> tuple[TetrahedralMesh, MirroredSurface]:
+    """A volume, which is given as for `boundary`, and its boundary with images in mirrors; arguments as of
+    `MirroredSurface.of`. holes: whether their walls are part of the boundary. ValueError for a baffle, and for holes in
+    mirrors."""
+    if isinstance(mirrors, Baffle):
+        raise ValueError('a volume has no Baffle: give planes, {"z": "even"}, or HalfSpace("z")')
+    given = used_volume(volume)
+    if not isinstance(mirrors, HalfSpace | Mapping) or not mirrors:
+        mesh, hollow = given.surface(), given.boundary.hollow
+        return given, MirroredSurface.of(mesh if holes else _without(mesh, hollow), mirrors, of_currents)
+    planes = (mirrors.plane,) if isinstance(mirrors, HalfSpace) else tuple(mirrors)
+    found = snapped_volume(given, planes)
+    in_mirrors, hollow = _cut(found.surface(), ["xyz".index(plane) for plane in planes])
+    if holes and hollow.any():
+        raise ValueError("a body with holes has no mirrors here: give the whole, or fill the holes")
+    return found, MirroredSurface.of(_without(found.surface(), in_mirrors | hollow), mirrors, of_currents)
 
 
 def _cut(mesh: TriangleMesh, axes: list[int]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

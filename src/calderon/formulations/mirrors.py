@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.formulations.checks import space_named
@@ -185,6 +186,13 @@ class MirroredSurface:
                 f"{asymmetry:.2g} of its size; split them (decompose=True of AcousticProblem, decompose = true of a "
                 "case), add their images, or solve on the whole, mesh.mirrored(plane)"
             )
+
+    def on_part(self, rows: MirroredFunctions, columns: MirroredFunctions, whole: Any) -> sp.csr_array:
+        """Integrals over the part of products of fields with unknowns, from those (rows of the space, columns of the
+        space) of functions on the whole."""
+        if rows.images is None or columns.images is None:
+            return sp.csr_array(whole)
+        return sp.csr_array(rows.images.T @ whole @ columns.images / len(self.parities))
 
     def functions(self, space: Any) -> MirroredFunctions:
         """The functions of a space on the whole that have unknowns, with their images."""

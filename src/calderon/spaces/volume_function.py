@@ -78,19 +78,24 @@ class VolumeFunction:
     def with_images(self, mirrored: MirrorImages, factors: NDArray[Any]) -> "VolumeFunction":
         """The function on the tetrahedra with their images: in image k it is factors[k] times that of the part, factors
         (m,). Nodes in a mirror are shared."""
-        cells = np.sort(mirrored.numbers[:, self.tetrahedra].reshape(-1, 4), axis=1)
-        corners = mirrored.vertices
-        values = np.zeros(len(corners), self.coefficients.dtype)
+        cells, places = self._image_edges(mirrored)
+        values = np.zeros(len(mirrored.vertices), self.coefficients.dtype)
         for numbers, factor in zip(mirrored.numbers[::-1], factors[::-1], strict=True):
             values[numbers] = factor * self.coefficients[: len(self.vertices)]
         if self.degree == 2:
-            edges = row_numbers(cells[:, EDGES].reshape(-1, 2))[0]  # in lexicographic order
-            middles, weights = np.zeros(len(edges), values.dtype), np.array([len(corners), 1])
-            for numbers, factor in zip(mirrored.numbers[::-1], factors[::-1], strict=True):
-                place = np.searchsorted(edges @ weights, np.sort(numbers[self.edges], axis=1) @ weights)
+            middles = np.zeros(places.max() + 1, values.dtype)
+            for place, factor in zip(places[::-1], factors[::-1], strict=True):
                 middles[place] = factor * self.coefficients[len(self.vertices) :]
             values = np.concatenate([values, middles])
-        return VolumeFunction(corners, cells, self.degree, values, self.label, self.unit)
+        return VolumeFunction(mirrored.vertices, cells, self.degree, values, self.label, self.unit)
+
+    def _image_edges(self, mirrored: MirrorImages) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The tetrahedra with their images, (m nt, 4) ascending numbers, and the places (m, ne) of the images of the
+        edges among all of these, in lexicographic order."""
+        cells = np.sort(mirrored.numbers[:, self.tetrahedra].reshape(-1, 4), axis=1)
+        edges, weights = row_numbers(cells[:, EDGES].reshape(-1, 2))[0], np.array([len(mirrored.vertices), 1])
+        ends = np.sort(mirrored.numbers[:, self.edges], axis=2)
+        return cells, np.searchsorted(edges @ weights, ends @ weights)
 
     def find(self, points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """(n,) tetrahedra, -1 for points outside, and (n, 3) reference coordinates of points (n, 3)."""

@@ -52,7 +52,9 @@ class InhomogeneousDielectricSolution(ElectromagneticSolution):
 
     def absorbed_power(self) -> float:
         """Time-averaged power that flows into the body through its boundary, in `power_unit`."""
-        return inward_power(self.currents.electric_currents[0], self.currents.magnetic_currents[0])
+        return self.currents.share * inward_power(
+            self.currents.electric_currents[0], self.currents.magnetic_currents[0]
+        )
 
     def absorption_cross_section(self) -> float:
         """Absorbed power over incident intensity |E_inc|^2 / (2 eta), in m^2."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.mesh.shapes.mirror_images import MirrorImages
 from calderon.spaces.volume_function import EDGES, VolumeFunction, barycentric
 
 
@@ -32,6 +33,16 @@ class VolumeEdgeFunction(VolumeFunction):
     def nodes(self) -> NDArray[np.float64]:
         """(dimension, 3) the middles of the edges."""
         return np.asarray(self.mesh.vertices[self.edges].mean(axis=1))
+
+    def with_images(self, mirrored: MirrorImages, factors: NDArray[Any]) -> "VolumeEdgeFunction":
+        """The function on the tetrahedra with their images: in image k, by the reflection R, it is factors[k] R u(R x),
+        factors (m,). Edges in a mirror are shared."""
+        cells, places = self._image_edges(mirrored)
+        coefficients = np.zeros(places.max() + 1, self.coefficients.dtype)
+        for numbers, place, factor in zip(mirrored.numbers[::-1], places[::-1], factors[::-1], strict=True):
+            start, end = numbers[self.edges].T
+            coefficients[place] = np.where(start < end, factor, -factor) * self.coefficients
+        return VolumeEdgeFunction(mirrored.vertices, cells, 1, coefficients, self.label, self.unit)
 
     def values(self, found: NDArray[np.int64], local: NDArray[np.float64]) -> NDArray[Any]:
         """(n, 3) values at reference coordinates (n, 3) of tetrahedra (n,), as from `find`."""

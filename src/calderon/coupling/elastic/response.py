@@ -7,15 +7,19 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.coupling.elastic.filled_holes import FilledHoles
+from calderon.coupling.elastic.structures import Structure, nearest_modes
 from calderon.coupling.elimination import Elimination
-from calderon.coupling.filled_holes import FilledHoles
-from calderon.coupling.structures import Structure
 from calderon.formulations.acoustic.fluid import Fluid
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.solvers.sparse_lu import SparseLU
 
 RELEASE = 1e-8
 """The loss of the inertia where modes do not move the fluid: factors keep half of their digits."""
+
+
+APART = 1e-6
+"""The shift of the square of a frequency, relative to it, where modes are sought next to a resonance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +76,20 @@ class Response(Elimination):
         pressures = self.primary(unknowns[:, None], value)
         slopes = self.fields(pressures, pressures[:0], value)[len(pressures) :]
         return moved[:, 0], pressures[:, 0], slopes[:, 0]
+
+    def of_modes(self, number: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Fields (n_f, m) of the modes in vacuo nearest to the frequency, their dynamic stiffness (m, m), and the loads
+        of the unknowns on them (m, n)."""
+        factors, robin = self._inverse
+        square, usable = float(np.real(self.omega)) ** 2, robin is None and factors.dtype.kind == "f"
+        if not usable:
+            square *= 1 + APART
+        _, shapes = nearest_modes(self.structure, number, square, factors if usable else None)
+        moved = self.trace @ shapes
+        matrix = self.matrix if robin is None else self.with_surface(robin)
+        primary = self.primary(np.zeros((self.size, moved.shape[1])), moved)
+        fields = self.fields(primary, primary[:0], moved)
+        return fields, shapes.T @ (matrix @ shapes), np.asarray(moved.T @ self.pairing)
 
     def _undamped(self) -> SparseLU:
         """Factors with a small loss, and an AccuracyWarning."""

@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.coupling.elastic.structures import Structure
 from calderon.coupling.finite_elements import FiniteElements
-from calderon.coupling.structures import Structure
 from calderon.coupling.traces import trace
 from calderon.coupling.volumes import scikit_fem
 from calderon.formulations.elastic.conditions.face_conditions import Load

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.coupling.elastic.response import Response
 from calderon.coupling.elimination import EliminatedSystem
-from calderon.coupling.response import Response
 from calderon.formulations.source_free import LEAKS, Mode, SourceFree
 from calderon.greens import Helmholtz
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential

@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
@@ -131,14 +132,8 @@ class Structure:
         """The modes nearest to omega^2 = -shift in 1/s^2, without loss: frequencies (number,) in Hz, ascending, and
         shapes (n, number) with phi' M phi = 1, by ARPACK with the factors at the shift."""
         number = whole_number(number, "number", 1, self.unknowns - 1)
-        stiffness, square = sp.csc_array(self.stiffness.real), -real_number(shift, "shift")
-        factors = SparseLU(sp.csr_array(stiffness - square * self.mass))
-        size = self.stiffness.shape
-        inverse = sp.linalg.LinearOperator(size, matvec=factors.solve, dtype=np.dtype(np.float64))
-        start = np.random.default_rng(0).standard_normal(size[0])
-        values, shapes = sp.linalg.eigsh(stiffness, number, self.mass, square, OPinv=inverse, v0=start)
-        order = np.argsort(values)
-        return np.sqrt(np.maximum(values[order], 0.0)) / (2 * np.pi), shapes[:, order]
+        squares, shapes = nearest_modes(self, number, -real_number(shift, "shift"))
+        return np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi), shapes
 
     @classmethod
     def from_modes(
@@ -180,6 +175,25 @@ class Structure:
     def with_rest(self, rest: Rest) -> Self:
         """This structure with the static rest of the modes that it leaves out."""
         return replace(self, rest=rest)
+
+
+def nearest_modes(
+    structure: Structure, number: int, square: float, factors: SparseLU | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The modes nearest to omega^2 = square, without loss: omega^2 of each (number,), ascending, and shapes (n, number)
+    with phi' M phi = 1. factors: those of S - square M where they are available."""
+    stiffness, mass = sp.csc_array(structure.stiffness.real), structure.mass
+    if structure.unknowns <= 2 * number:  # ARPACK needs room for more vectors
+        values, shapes = scipy.linalg.eigh(stiffness.toarray(), mass.toarray())
+        order = np.sort(np.argsort(np.abs(values - square))[:number])
+        return values[order], shapes[:, order]
+    factors = SparseLU(sp.csr_array(stiffness - square * mass)) if factors is None else factors
+    size = stiffness.shape
+    inverse = sp.linalg.LinearOperator(size, matvec=factors.solve, dtype=np.dtype(np.float64))
+    start = np.random.default_rng(0).standard_normal(size[0])
+    values, shapes = sp.linalg.eigsh(stiffness, number, mass, square, OPinv=inverse, v0=start)
+    order = np.argsort(values)
+    return values[order], shapes[:, order]
 
 
 def normal_displacement(space: Space) -> sp.csr_array:

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.coupling.elastic_volumes import ElasticVolume
+from calderon.coupling.elastic.elastic_volumes import ElasticVolume
 from calderon.formulations.acoustic.fluid import Fluid
 from calderon.formulations.acoustic.sound_equation import of_slopes, of_values
 from calderon.greens import Helmholtz
