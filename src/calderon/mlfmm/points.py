@@ -134,7 +134,7 @@ class Panels(NamedTuple):
 
 @kernel
 def write_points(triangle, row, corners, vertices, barycentric, centres, starts, local, normals, low, high):
-    """Write the places (points, 3) and, unless this is empty, normals (points, 4) of the points of the leaves low up
+    """Write places to local (points, 3) and, unless it is empty, normals (points, 4) of the points of the leaves low up
     to, without, high; triangle, row, corners, vertices, barycentric, centres, starts: of `Panels`."""
     points, at = len(barycentric), 0
     for leaf in range(low, high):
