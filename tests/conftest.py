@@ -210,3 +210,14 @@ def typical_rates():
     from calderon.products import cost
 
     cost.machine_rates = lambda: TYPICAL
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_process_compiles():
+    """Commands start no second process that compiles: other tests take its processor, and it compiles more than the
+    command needs. tests/test_warm_up.py starts it."""
+    from calderon import warm_up
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(warm_up, "thread_count", lambda: 1)
+        yield

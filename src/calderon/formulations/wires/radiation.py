@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 Complex = NDArray[np.complex128]
 CLOSE = np.polynomial.legendre.leggauss(24)
 """Points in tau: fields to 1e-6 from one thousandth of a segment's length on."""
+FEW, NARROW = np.polynomial.legendre.leggauss(8), 0.5
+"""Points in tau where its interval is shorter than this, as it is two lengths from a segment: fields to 1e-10."""
 FAR = np.polynomial.legendre.leggauss(6)
 """Points of far fields: segments are shorter than a wavelength."""
 CHUNK = 1_000_000
@@ -40,23 +42,42 @@ def near_fields(
         across = x - s0[..., None] * along
         rho = np.maximum(np.linalg.norm(across, axis=-1), 1e-12 * length)
         begin, end = np.arcsinh(-s0 / rho), np.arcsinh((length - s0) / rho)
-        tau = (begin + end)[..., None] / 2 + (end - begin)[..., None] / 2 * CLOSE[0]
-        weight = (end - begin)[..., None] / 2 * CLOSE[1]
-        from_foot = rho[..., None] * np.sinh(tau)
-        r = rho[..., None] * np.cosh(tau)
-        current = currents[:, :1] + slope[:, None] * (from_foot + s0[..., None])
-        green_ds = weight * np.exp(1j * k * r) / (4 * np.pi)  # G ds = exp(ikR) / (4 pi) dtau
-        gradient = green_ds * (1j * k - 1 / r) / r  # times the vector from the source
-        part = np.einsum("mnq,mnq->mn", green_ds, current)
+        # integrals over each segment, one column for each of _integrals
+        found = np.empty((*rho.shape, 4), np.complex128)
+        narrow = end - begin < NARROW
+        for rule, there in ((CLOSE, ~narrow), (FEW, narrow)):
+            n = np.nonzero(there)[1]
+            interval = (end - begin)[there] / 2, (begin + end)[there] / 2
+            linear = currents[n, 0] + slope[n] * s0[there], slope[n]
+            found[there] = _integrals(rule, interval, rho[there], linear, k)
+        part, charge, moved, turning = np.moveaxis(found, -1, 0)
         electric[low : low + step] += 1j * k * eta * (part @ along)
-        charge, moved = gradient.sum(axis=-1), -np.einsum("mnq,mnq->mn", gradient, from_foot)
         for factor, vector in ((charge * slope, across), (moved * slope, along)):
             electric[low : low + step] += (
                 1j * eta / k * np.einsum("mn,mni->mi", factor, np.broadcast_to(vector, x.shape))
             )
-        turning = np.einsum("mnq,mnq->mn", gradient, current)
         magnetic[low : low + step] += np.einsum("mn,mni->mi", turning, np.cross(across, along))
     return electric, magnetic
+
+
+def _integrals(
+    rule: tuple[NDArray[np.float64], NDArray[np.float64]],
+    interval: tuple[NDArray[np.float64], NDArray[np.float64]],
+    rho: NDArray[np.float64],
+    linear: tuple[Complex, Complex],
+    k: float,
+) -> Complex:
+    """Integrals (p, 4) over tau for p pairs of a point and a segment: of I G, G'/R, (s0 - s) G'/R and I G'/R. interval:
+    its half length and its middle; linear: the current at the foot and its slope."""
+    half, middle = interval
+    tau = middle[:, None] + half[:, None] * rule[0]
+    from_foot = rho[:, None] * np.sinh(tau)
+    r = rho[:, None] * np.cosh(tau)
+    current = linear[0][:, None] + linear[1][:, None] * from_foot
+    green_ds = (half / (4 * np.pi))[:, None] * rule[1] * np.exp(1j * k * r)  # G ds = exp(ikR) / (4 pi) dtau
+    gradient = green_ds * (1j * k - 1 / r) / r  # times the vector from the source
+    pairs = (green_ds, current), (gradient, np.ones_like(r)), (gradient, -from_foot), (gradient, current)
+    return np.stack([np.einsum("pq,pq->p", *each) for each in pairs], axis=1)
 
 
 def far_fields(

@@ -1,5 +1,6 @@
 """Sphere, hemisphere, hollow sphere, ellipsoid and torus by target edge length."""
 
+import functools
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -183,8 +184,10 @@ def _bipyramid(number: int) -> tuple[NDArray, NDArray]:
     return points, np.concatenate([np.stack([k, n, top], axis=1), np.stack([n, k, bottom], axis=1)])
 
 
+@functools.lru_cache(maxsize=64)  # of less than 60 kB each
 def _spread_points(number: int) -> tuple[NDArray, NDArray]:
-    """Points on the unit sphere from the Fibonacci spiral, relaxed on their convex hull, and its outward triangles."""
+    """Points on the unit sphere from the Fibonacci spiral, relaxed on their convex hull, and its outward triangles; both
+    arrays are kept and read-only."""
     k = np.arange(number) + 0.5
     z, angle = 1 - 2 * k / number, np.pi * (1 + 5**0.5) * k
     points = np.stack([np.sqrt(1 - z * z) * np.cos(angle), np.sqrt(1 - z * z) * np.sin(angle), z], axis=1)
@@ -198,6 +201,7 @@ def _spread_points(number: int) -> tuple[NDArray, NDArray]:
     triangles = scipy.spatial.ConvexHull(points).simplices.astype(np.int64)
     inward = np.linalg.det(points[triangles]) < 0
     triangles[inward] = triangles[inward][:, [0, 2, 1]]
+    points.flags.writeable = triangles.flags.writeable = False
     return points, triangles
 
 
