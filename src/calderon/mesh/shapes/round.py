@@ -186,8 +186,8 @@ def _bipyramid(number: int) -> tuple[NDArray, NDArray]:
 
 @functools.lru_cache(maxsize=64)  # of less than 60 kB each
 def _spread_points(number: int) -> tuple[NDArray, NDArray]:
-    """Points on the unit sphere from the Fibonacci spiral, relaxed on their convex hull, and its outward triangles; both
-    arrays are kept and read-only."""
+    """Points on the unit sphere from the Fibonacci spiral, relaxed on their convex hull, and its outward triangles,
+    both read-only."""
     k = np.arange(number) + 0.5
     z, angle = 1 - 2 * k / number, np.pi * (1 + 5**0.5) * k
     points = np.stack([np.sqrt(1 - z * z) * np.cos(angle), np.sqrt(1 - z * z) * np.sin(angle), z], axis=1)
