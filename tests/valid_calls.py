@@ -63,6 +63,7 @@ def constructors() -> Iterator[Call]:
         },
         "ElasticSolid": {"mesh": mesh, "material": cal.ElasticMaterial(**STEEL), "loads": None, "space": "P1"},
         "BearingLoad": {"resultant": Z},
+        "BoltPreload": {"force": 1.0, "axis": Z},
         "ElasticSupport": {"modulus": 1e9, "direction": Z},
         "Elastostatic": STEEL,
         "ElectricDipole": {"position": [0, 0, 2], "moment": Z, "wavenumber": 1.0, "impedance": 1.0},

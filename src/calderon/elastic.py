@@ -1,5 +1,6 @@
 """Words of elastic solids, `cal.elastic`: supports, loads of surfaces and of volumes, and sets of loads."""
 
+from calderon.formulations.elastic.conditions.bolt_preload import BoltPreload
 from calderon.formulations.elastic.conditions.face_conditions import (
     ElasticSupport,
     Fixed,
@@ -22,6 +23,7 @@ from calderon.formulations.elastic.loads.steady_temperature import SteadyTempera
 
 __all__ = [
     "BearingLoad",
+    "BoltPreload",
     "ElasticSupport",
     "Fixed",
     "Force",

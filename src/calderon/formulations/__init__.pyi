@@ -35,6 +35,7 @@ from .elastic.loads.body_loads import (
     TemperatureChange as TemperatureChange,
 )
 from .elastic.bonded import BondedSolids as BondedSolids
+from .elastic.conditions.bolt_preload import BoltPreload as BoltPreload
 from .elastic.conditions.face_conditions import (
     ElasticSupport as ElasticSupport,
     Fixed as Fixed,

@@ -68,14 +68,52 @@ def test_a_bearing_presses_with_a_cosine_on_half_of_its_bore():
 
 
 def test_torque_on_a_bore_twists_a_ring():
-    """u_theta at the bore of a ring that is held outside: T / (4 pi G L) (1/a^2 - 1/b^2) a."""
-    found = solved(RING, {"bore": cal.elastic.Moment([0, 0, 1.0])}, outside=cal.elastic.Fixed())
-    nodes = np.unique(RING.triangles[RING.tags == RING.names["bore"]])
-    x, u = RING.vertices[nodes], found.displacement.at_nodes[nodes]
+    """u_theta at the bore of a ring that is held outside: T / (4 pi G L) (1/a^2 - 1/b^2) a, for any length L."""
+    length = 0.12
+    ring = cal.mesh.tube(OUTER, RADIUS, length, h=0.12)
+    found = solved(ring, {"inner": cal.elastic.Moment([0, 0, 1.0])}, outer=cal.elastic.Fixed())
+    nodes = np.unique(ring.triangles[ring.tags == ring.names["inner"]])
+    x, u = ring.vertices[nodes], found.displacement.at_nodes[nodes]
     turned = np.cross(x, u)[:, 2].mean() / (x[:, :2] ** 2).sum(axis=1).mean()
-    exact = (1 / RADIUS**2 - 1 / OUTER**2) / (4 * np.pi * STEEL.shear_modulus * LENGTH)
-    assert turned == pytest.approx(exact, rel=0.03)  # the facets of this ring turn by .979 of it, by P2
-    assert found.reactions["outside"].moment[2] == pytest.approx(-1.0, rel=0.005)
+    exact = (1 / RADIUS**2 - 1 / OUTER**2) / (4 * np.pi * STEEL.shear_modulus * length)
+    assert turned == pytest.approx(exact, rel=0.005)
+    assert found.reactions["outer"].moment[2] == pytest.approx(-1.0, rel=0.003)
+
+
+def test_a_beam_on_elastic_supports_at_its_ends():
+    """Simply supported under q for each length: 5 q L^4 / (384 E I) + q L^2 / (8 kappa G A) in the middle, kappa of
+    G. R. Cowper (1966), in addition to q L / (2 k A) of the springs."""
+    length, side, pressure, k = 2.4, 0.4, 1e-4, 0.05
+    beam = cal.mesh.cuboid([length, side, side], 0.1)
+    low, high = beam.bounds
+    beam = tagged(
+        beam, left={"plane": (low, [1, 0, 0])}, right={"plane": (high, [1, 0, 0])}, top={"plane": (high, [0, 0, 1])}
+    )
+    spring = cal.elastic.ElasticSupport(k, direction=[0, 0, 1])
+    found = solved(beam, {"top": cal.Pressure(pressure)}, left=spring, right=spring)
+    q, area, nu = pressure * side, side**2, STEEL.poissons_ratio
+    bent = 5 * q * length**4 / (384 * STEEL.youngs_modulus * side**4 / 12)
+    sheared = q * length**2 / (8 * 5 * (1 + nu) / (6 + 5 * nu) * STEEL.shear_modulus * area)
+    x, down = beam.vertices[:, 0] - (low + high)[0] / 2, -found.displacement.at_nodes[:, 2]
+    middle, ends = down[abs(x) < 1e-9].mean(), down[abs(x) > length / 2 - 1e-9].mean()
+    assert middle - ends == pytest.approx(bent + sheared, rel=0.01)
+    assert ends == pytest.approx(q * length / (2 * k * area), rel=0.01)
+    assert found.reactions["left"].force[2] == pytest.approx(q * length / 2, rel=0.01)
+
+
+def test_a_bolt_shortens_a_shank_and_loads_nothing_else():
+    """F L / (E A) between the faces of a bar; the loads of a seat and the wall of a thread are in balance."""
+    force, tags = 1e-3, ("wall", "end")
+    found = solved(BLOCK, cal.elastic.BoltPreload.between(BLOCK, *tags, force))
+    u, x = found.displacement.at_nodes[:, 0], BLOCK.vertices[:, 0]
+    assert u[x < -0.499].mean() - u[x > 0.499].mean() == pytest.approx(force / (STEEL.youngs_modulus * 0.25), rel=1e-3)
+    ring = tagged(RING, seat={"plane": ([0, 0, LENGTH / 2], [0, 0, 1])})
+    pair = cal.elastic.BoltPreload.between(ring, "seat", "bore", 2.0)
+    applied, sizes = cal.ElasticSolid(ring, STEEL, {}, pair).applied
+    assert sizes == pytest.approx(4.0) and np.abs(np.concatenate(applied)).max() < 1e-9
+    assert np.allclose(pair["seat"].axis, [0, 0, -1], atol=1e-9)
+    with pytest.raises(ValueError, match="have one centroid"):
+        cal.elastic.BoltPreload.between(RING, "bore", "outside", 1.0)
 
 
 def test_springs_along_a_direction_and_reactions_of_patches():
@@ -144,13 +182,24 @@ tag = "bore"
 kind = "force"
 force = [0, 0, 5]
 at = [2000, 0, 0]
+[[face]]
+name = "seat"
+near = [700, 0, 250]
+[[load]]
+tag = "seat"
+other = "bore"
+kind = "bolt"
+preload = "2 kN"
 """
 
 
 def test_cases_have_the_same_loads():
     file = parse(CASE)
     solid = elastic_solid(file, solid_mesh(file))
-    bearing, mass, force = solid.loads["bore"]
+    bearing, mass, force, thread = solid.loads["bore"]
+    (seat,) = solid.loads["seat"]
+    assert seat.force == thread.force == 2e3 and np.allclose(seat.axis, -np.asarray(thread.axis))
+    assert np.allclose(seat.axis, [0, 0, -1], atol=1e-9)
     assert isinstance(bearing, cal.elastic.BearingLoad) and np.allclose(bearing.resultant, [0, 1e3, 0])
     assert np.allclose(mass.weight.resultant, [0, 0, -981.0]) and np.allclose(mass.at, [0, 0, 1000])
     assert np.allclose(force.at, [2000, 0, 0])

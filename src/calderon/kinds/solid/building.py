@@ -13,7 +13,7 @@ from calderon.case.reading import CaseFile
 from calderon.formulations import BondedSolids, ElasticSolid
 from calderon.formulations.elastic.conditions.face_conditions import Support
 from calderon.formulations.elastic.conditions.surface_conditions import faces_of
-from calderon.kinds.solid.model import SolidCase
+from calderon.kinds.solid.model import Load, SolidCase
 from calderon.mesh import MeshWarning, TriangleMesh
 from calderon.mesh.errors import warn
 
@@ -56,6 +56,10 @@ def elastic_solids(file: CaseFile[SolidCase], mesh: TriangleMesh, load_case: str
             with file.blamed(key, "tag", one.tag, number):
                 if one.tag is not None:
                     mesh.tag_numbers(one.tag)
+            if getattr(one, "other", None) is not None:
+                with file.blamed(key, "other", one.other, number):
+                    mesh.tag_numbers(one.other)
+                    one.on_faces(mesh)
     for number, one in enumerate(case.load):
         for key in ("temperatures", "heat"):
             with file.blamed("load", key, number=number):
@@ -72,7 +76,7 @@ def elastic_solids(file: CaseFile[SolidCase], mesh: TriangleMesh, load_case: str
         source = next(name for name in case.mesh.SELECTORS if getattr(case.mesh, name) is not None)
         with file.blamed("mesh", source):
             bare = ElasticSolid(part, material.material, body=body, **options)
-        supports, loads = (_by_tag(file, bare.mesh, key, load_case) for key in ("support", "load"))
+        supports, loads = (_by_tag(file, bare.mesh, key, load_case, mesh) for key in ("support", "load"))
         found[name] = replace(bare, supports=supports, loads=loads)
         with file.blamed("support", "tag", [*supports], None):
             found[name].conditions  # noqa: B018  of supports that disagree, and loads along supports
@@ -91,22 +95,28 @@ def elastic_solid(file: CaseFile[SolidCase], mesh: TriangleMesh, load_case: str 
     return bonded
 
 
-def _by_tag(file: CaseFile[SolidCase], mesh: TriangleMesh, table: str, load_case: str) -> dict[Any, list[Any]]:
-    """The conditions on the faces of a mesh by name, or number where it has none. CaseError for faces that a condition
-    does not suit."""
+def _by_tag(
+    file: CaseFile[SolidCase], mesh: TriangleMesh, table: str, load_case: str, whole: TriangleMesh
+) -> dict[Any, list[Any]]:
+    """The conditions on the faces of a mesh by name, or number where it has none. whole: the mesh of all parts.
+    CaseError for faces that a condition does not suit."""
     found: dict[Any, list[Any]] = {}
     names = {number: name for name, number in mesh.names.items()}
     present = np.unique(mesh.tags)
     for number, one in enumerate(getattr(file.case, table)):
-        tag: Any = mesh.names.get(one.tag) if isinstance(one.tag, str) else one.tag
-        if tag not in present or getattr(one, "case", None) not in (None, load_case):
+        if one.tag is None or getattr(one, "case", None) not in (None, load_case):
             continue
-        with file.blamed(table, "tag", number=number):
-            name = names.get(tag, tag)
-            face, condition = faces_of(mesh, {name: ()})[name][1], one.condition
-            if isinstance(condition, Support):
-                condition.directions(face)
-            else:
-                condition.traction(face)
-        found.setdefault(name, []).append(condition)
+        faces = one.on_faces(whole) if isinstance(one, Load) else {one.tag: one.condition}
+        for given, condition in faces.items():
+            tag: Any = mesh.names.get(given) if isinstance(given, str) else given
+            if tag not in present:
+                continue
+            with file.blamed(table, "tag", number=number):
+                name = names.get(tag, tag)
+                face = faces_of(mesh, {name: ()})[name][1]
+                if isinstance(condition, Support):
+                    condition.directions(face)
+                else:
+                    condition.traction(face)
+            found.setdefault(name, []).append(condition)
     return found

@@ -34,6 +34,7 @@ from calderon.case.quantities import (
 from calderon.case.solver import RealSolver
 from calderon.case.table import CaseModel, Table, key
 from calderon.case.waves import Direction
+from calderon.mesh import TriangleMesh
 
 
 def _length_or_free(value: Any, info: ValidationInfo) -> float | None:
@@ -97,6 +98,7 @@ LOADS = {
     "force": Condition(lambda one: formulations.Force(one.force, one.at), ("tag", "force"), ("at",), quantity="force"),
     "moment": Condition(lambda one: formulations.Moment(one.moment), ("tag", "moment"), quantity="moment"),
     "bearing": Condition(lambda one: formulations.BearingLoad(one.force), ("tag", "force"), quantity="force"),
+    "bolt": Condition(lambda one: None, ("tag", "other", "preload")),  # of two faces: see `on_faces`
     "mass": Condition(
         lambda one: formulations.PointMass(one.mass, one.at, one.acceleration), ("tag", "mass", "at", "acceleration")
     ),
@@ -201,6 +203,7 @@ class Load(Table):
         "force",
         "moment",
         "bearing",
+        "bolt",
         "mass",
         "gravity",
         "rotation",
@@ -213,6 +216,8 @@ class Load(Table):
     pressure: SignedStress | None = key("against the outward normal")
     force: tuple[Force, Force, Force] | None = key("resultant, a vector; of a bearing, across its axis")
     at: Place | None = key("where a force or a mass acts, also away from the face; a force in its middle unless given")
+    other: Tag | None = key("face toward which a bolt pulls that of the tag, which bears the opposite force")
+    preload: Force | None = key("of a bolt, above zero", gt=0)
     mass: Mass | None = key("rigid, whose weight the face bears from that point")
     moment: tuple[Moment, Moment, Moment] | None = key("resultant about the middle of the face, a vector")
     acceleration: tuple[Acceleration, Acceleration, Acceleration] | None = key("of gravity, a vector")
@@ -241,6 +246,14 @@ class Load(Table):
     def condition(self) -> Any:
         """The load of `formulations`."""
         return LOADS[self.kind].make(self)
+
+    def on_faces(self, mesh: TriangleMesh) -> dict[int | str, Any]:
+        """The loads of `formulations` by tag, those of both faces of a bolt, on the mesh of all parts."""
+        assert self.tag is not None
+        if self.kind != "bolt":
+            return {self.tag: self.condition}
+        assert self.other is not None and self.preload is not None
+        return dict(formulations.BoltPreload.between(mesh, self.tag, self.other, self.preload))
 
     @property
     def on_face(self) -> bool:

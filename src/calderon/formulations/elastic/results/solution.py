@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.data import Quantity
 from calderon.data.samples import SampledField
 from calderon.formulations.elastic.conditions import rigid_motions
+from calderon.formulations.elastic.conditions.bolt_preload import BoltPreload
 from calderon.formulations.elastic.conditions.face_conditions import (
     ElasticSupport,
     Fixed,
@@ -98,7 +99,7 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
 
     saved_classes: ClassVar[Sequence[type]] = (
         ElasticInfo, ElasticMaterial, Quadrature, Fixed, Prescribed, RigidMotion, Roller, SymmetryPlane, ElasticSupport,
-        Traction, Pressure, Force, Moment, BearingLoad, PointMass, Gravity, Spin, TemperatureChange,
+        Traction, Pressure, Force, Moment, BearingLoad, BoltPreload, PointMass, Gravity, Spin, TemperatureChange,
         SteadyTemperature, RemoteStress,
     )  # fmt: skip
 

@@ -137,7 +137,9 @@ def _loads(results: SolidResults) -> list[list[str]]:
         forces = []
         for solution in results.parts.values():
             solid, numbers = solution.solid, solution.solid.mesh.tags
-            if (
+            if one.kind == "bolt":
+                forces.append(Resultant(np.zeros(3), np.zeros(3)))  # of both faces together
+            elif (
                 one.tag is not None
                 and (solid.mesh.names.get(one.tag) if isinstance(one.tag, str) else one.tag) in numbers
             ):
@@ -161,6 +163,9 @@ def _value(results: SolidResults, load: Load) -> str:
         case "pressure":
             assert load.pressure is not None
             return units.text(kind, load.pressure)
+        case "bolt":
+            assert load.preload is not None
+            return f"{units.text('force', load.preload)} between {load.tag} and {load.other}"
         case "rotation":
             assert load.angular_velocity is not None
             rpm = f"{load.angular_velocity * 30 / np.pi:.5g}"
