@@ -75,12 +75,12 @@ def test_loads_are_in_series_and_absorb():
     load = cal.Lumped(port, resistance=30.0, inductance=1e-8)
     bare = sheet(ports=port).solve().input_impedance
     loaded = sheet(ports=port, loads=load).solve()
-    assert loaded.input_impedance == pytest.approx(bare + load.impedance(f), rel=1e-10)
+    assert loaded.input_impedance == pytest.approx(bare + load.impedance_at(f), rel=1e-10)
     assert loaded.radiated_power() + loaded.load_powers().sum() == pytest.approx(loaded.input_power, rel=1e-3)
     # a load in another slot, in the matrix and by the matrix of two ports
     z = sheet(ports=[port, other]).impedance_matrix()
     meshed = sheet(ports=port, loads=cal.Lumped(other, capacitance=1e-11)).solve().input_impedance
-    by_ports = z[0, 0] - z[0, 1] * z[1, 0] / (z[1, 1] + cal.Lumped(other, capacitance=1e-11).impedance(f))
+    by_ports = z[0, 0] - z[0, 1] * z[1, 0] / (z[1, 1] + cal.Lumped(other, capacitance=1e-11).impedance_at(f))
     assert meshed == pytest.approx(by_ports, rel=1e-8)
 
 
@@ -105,3 +105,43 @@ def test_what_is_no_port_is_refused():
         sheet(ports=slot()).solve([1.0, 2.0])
     with pytest.raises(ValueError, match="has no ports"):
         sheet().admittance_matrix()
+
+
+def test_loads_of_a_conductor_join_its_gaps_as_they_do_in_the_matrix(alone, tmp_path):
+    loads = [
+        cal.Lumped(slot(x=0.1), resistance=40.0, inductance=2e-8),
+        cal.Lumped(slot(), impedance=lambda hertz: 10 - 1e-7j * hertz),
+    ]
+    antenna = cal.PECAntenna(alone.mesh, K, slot(), loads=loads)
+    found, same = antenna.solve(2.0), sheet(ports=slot(), loads=loads).solve(2.0)
+    assert found.input_impedance == pytest.approx(same.input_impedance, rel=1e-8)
+    np.testing.assert_allclose(found.load_powers(), same.load_powers(), rtol=1e-8)
+    np.testing.assert_allclose(found.far_field(0.7, 0.3), same.far_field(0.7, 0.3), rtol=1e-8)
+    assert found.input_power == pytest.approx(found.radiated_power() + found.load_powers().sum(), rel=1e-3)
+    assert found.efficiency() == pytest.approx(found.radiated_power() / found.input_power)
+    found.save(tmp_path / "loaded.h5")
+    np.testing.assert_array_equal(cal.load(tmp_path / "loaded.h5").load_powers(), found.load_powers())
+    # one in the only feed is in series with it, and a sweep has it at each frequency
+    hertz = antenna.frequency
+    plain, series = (cal.PECAntenna(alone.mesh, K, slot(), loads=each) for each in ([], loads[1]))
+    element = loads[1].impedance_at(hertz)
+    assert series.solve().input_impedance == pytest.approx(plain.solve().input_impedance + element, rel=1e-10)
+    swept = antenna.sweep([hertz, 1.1 * hertz])
+    assert swept.solutions[0].input_impedance == pytest.approx(found.input_impedance, rel=1e-8)
+
+
+def test_loads_that_do_not_fit_are_refused(alone):
+    with pytest.raises(ValueError, match="real part is 0 or positive"):
+        cal.Lumped(slot(), impedance=-1.0 + 5j)
+    with pytest.raises(ValueError, match=r"negative|real part is 0 or positive"):
+        cal.Lumped(slot(), impedance=lambda hertz: -1.0).impedance_at(1e9)
+    with pytest.raises(ValueError, match="with an impedance has no resistance"):
+        cal.Lumped(slot(), resistance=1.0, impedance=1.0)
+    with pytest.raises(TypeError, match="loads is a list of Lumped"):
+        cal.PECAntenna(alone.mesh, K, slot(), loads=[slot()])
+    with pytest.raises(ValueError, match="gaps share"):
+        tagged = cal.TriangleMesh(alone.mesh.vertices, alone.mesh.triangles, (alone.mesh.centroids[:, 0] > 0) * 1)
+        crossing = cal.DeltaGap(line=[[0, -0.05, 0], [0, 0, 0]])
+        cal.PECAntenna(tagged, K, slot(), loads=cal.Lumped(crossing, resistance=1.0))
+    with pytest.raises(ValueError, match="ohm"):
+        cal.PECAntenna(alone.mesh, K, slot(), impedance=1.0, loads=cal.Lumped(slot(), resistance=1.0))

@@ -16,10 +16,7 @@ from calderon.spaces import VectorFunction
 @dataclass(frozen=True, eq=False)
 class CompositeAntennaSolution(RegionFields, AntennaSolution):
     """The field of an antenna with bodies of several materials; see `AntennaSolution` for feeds and gains,
-    `CompositeSolution` for currents and regions.
-
-    load_currents (n,): in A through the loads, which absorb load_resistances |I|^2 / 2, in ohm.
-    """
+    `CompositeSolution` for currents and regions."""
 
     saved_classes: ClassVar[Sequence[type]] = (*AntennaSolution.saved_classes, Region)
 
@@ -30,19 +27,7 @@ class CompositeAntennaSolution(RegionFields, AntennaSolution):
     leaving: tuple[NDArray[np.int64], ...] = ()
     unbounded: int = 0
     metal_power: float = 0.0
-    load_currents: NDArray[np.complex128] = None  # type: ignore[assignment]
-    load_resistances: NDArray[np.float64] = None  # type: ignore[assignment]
-
-    def load_powers(self) -> NDArray[np.float64]:
-        """(n,) time-averaged power in W that each load absorbs."""
-        return np.asarray(self.load_resistances * np.abs(self.load_currents) ** 2 / 2)
-
-    def efficiency(self) -> float:
-        """Radiated power over input power."""
-        return self.radiated_power() / self.input_power
 
     def _require_consistent(self) -> None:
         super()._require_consistent()
         self._require_regions()
-        if self.load_currents.shape != self.load_resistances.shape or self.load_currents.ndim != 1:
-            raise ValueError("currents and resistances of another number of loads")

@@ -19,7 +19,6 @@ from calderon.formulations.composite.skeleton import NONE
 from calderon.formulations.electromagnetic.dielectric_regions import Region
 from calderon.formulations.ports.board_slots import Lumped
 from calderon.formulations.ports.gaps import DeltaGap, gap_edges
-from calderon.validation import describe
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +39,7 @@ class Feeding:
     def load_matrix(self, loads: Sequence[Lumped], frequency: float, eta: float) -> sp.csr_array:
         """(unknowns, unknowns) sum of (s Z / eta) w w' of loads."""
         lengths, shares = self.slots([load.gap for load in loads if isinstance(load.gap, DeltaGap)])
-        w, impedances = sp.csc_array(lengths), np.array([load.impedance(frequency) for load in loads])
+        w, impedances = sp.csc_array(lengths), np.array([load.impedance_at(frequency) for load in loads])
         z = sp.diags_array(shares * impedances / eta)
         return sp.csr_array(w @ z @ w.T)
 
@@ -75,18 +74,3 @@ class Feeding:
         if not total.any():
             raise ValueError(f"no current crosses {gap}: it lies where metal ends")
         return total, 1.0 / min(len(regions), 2)
-
-
-def checked_slots(ports: object, loads: object) -> tuple[tuple[DeltaGap, ...], tuple[Lumped, ...]]:
-    """Ports and loads as tuples; TypeError for other kinds."""
-    given = []
-    for name, value, kind in (("ports", ports, DeltaGap), ("loads", loads, Lumped)):
-        listed = tuple(value) if isinstance(value, list | tuple) else (value,)
-        for each in listed:
-            slot = each.gap if isinstance(each, Lumped) else each
-            if not isinstance(each, kind) or not isinstance(slot, DeltaGap):
-                raise TypeError(
-                    f"{name} is a list of {kind.__name__} in slots that are a DeltaGap, got {describe(each)}"
-                )
-        given.append(listed)
-    return given[0], given[1]

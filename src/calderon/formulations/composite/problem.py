@@ -28,7 +28,7 @@ from calderon.formulations.composite.equation import (
     weighted_gram,
 )
 from calderon.formulations.composite.fed_solution import CompositeAntennaSolution
-from calderon.formulations.composite.feeding import Feeding, checked_slots
+from calderon.formulations.composite.feeding import Feeding
 from calderon.formulations.composite.junctions import Junctions, RegionTraces
 from calderon.formulations.composite.skeleton import Skeleton, located
 from calderon.formulations.composite.solution import CompositeSolution
@@ -40,7 +40,7 @@ from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
-from calderon.formulations.ports.board_slots import Lumped
+from calderon.formulations.ports.board_slots import Lumped, checked_slots
 from calderon.formulations.ports.feeds import reference_resistance
 from calderon.formulations.ports.gaps import DeltaGap
 from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep, scattering
@@ -405,7 +405,7 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
         names = tuple(each.name or f"port {number}" for number, each in enumerate(ports, start=1))
         loads: Any = self.loads
         through = self._feeding.slots([each.gap for each in loads])[0].T @ x
-        resistances = np.array([each.impedance(self.frequency).real for each in loads], float)
+        resistances = np.array([each.impedance_at(self.frequency).real for each in loads], float)
         return CompositeAntennaSolution(
             voltages, self._port_weights.T @ x, names, info, radiating, **given,
             load_currents=through.astype(complex), load_resistances=resistances,

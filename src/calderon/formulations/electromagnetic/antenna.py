@@ -1,5 +1,6 @@
 """Antennas of perfect conductors, fed by voltages across gaps."""
 
+import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,6 +17,7 @@ from calderon.formulations.electromagnetic.radiating_currents import RadiatingCu
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.mirrors import HalfSpace, Mirrors
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
+from calderon.formulations.ports.board_slots import Lumped, checked_slots
 from calderon.formulations.ports.gaps import DeltaGap
 from calderon.formulations.ports.port_sweep import scattering
 from calderon.formulations.ports.power_balance import admittances, balanced
@@ -47,6 +49,10 @@ class PECAntenna(Problem[AntennaSolution]):
     frequency; a resistance below the error of the solution is that of the radiated power, as `info` says. Raises
     ValueError and TypeError for invalid arguments.
 
+    loads: `Lumped` elements in slots that are a `DeltaGap`, in vacuum; one in the gap of a feed is in series with it.
+    They join the voltages and currents of all gaps after the solution, which is exact, and takes one right-hand side
+    for each gap.
+
     mirrors: `HalfSpace("z")`, a ground of metal in the plane z = 0, which the mesh stands on or is above; feeds lie on
     the mesh, those between it and the ground in the plane, and powers are those above the ground. Or planes of
     symmetry, as for `PECScattering`: feeds are then named on the whole, `mesh.mirrored("z")`, and are their own images.
@@ -61,6 +67,7 @@ class PECAntenna(Problem[AntennaSolution]):
     impedance: float = field(default=VACUUM_IMPEDANCE, kw_only=True)
     frequency: float | None = field(default=None, kw_only=True)
     mirrors: Mirrors = field(default=None, kw_only=True)
+    loads: Lumped | Sequence[Lumped] = field(default=(), kw_only=True)
 
     usual_solver: ClassVar[str] = "lu"
 
@@ -73,9 +80,11 @@ class PECAntenna(Problem[AntennaSolution]):
             vacuum_impedance(self.impedance)
         for name in ("wavenumber", "frequency"):
             object.__setattr__(self, name, getattr(self.conductor, name))
-        overlap = np.count_nonzero(np.count_nonzero(self._weights, axis=1) > 1)
-        if overlap:
-            raise ValueError(f"feeds share {overlap} edges: each edge belongs to one gap at most")
+        self._require_apart()
+        object.__setattr__(self, "loads", checked_slots((), self.loads)[1])
+        if self.loads:
+            vacuum_impedance(self.impedance)
+            _ = self._loaded  # slots that do not fit are refused here
 
     @property
     def feeds(self) -> tuple[DeltaGap, ...]:
@@ -203,9 +212,68 @@ class PECAntenna(Problem[AntennaSolution]):
         whole, share = self.conductor.functions.extended(coefficients), self.conductor.surface.share
         current = VectorFunction(self.function_space, whole, "surface current", magnetic_unit(self.impedance))
         currents = RadiatingCurrents(self.wavenumber, self.impedance, (current,), share=share)
-        names = tuple(one.name or f"feed {number}" for number, one in enumerate(self.feeds, start=1))
-        solution = AntennaSolution(data, self._weights.T @ whole, names, info, currents)
+        solution = AntennaSolution(data, self._weights.T @ whole, self._names, info, currents)
         return balanced(solution)
+
+    @cached_property
+    def _loaded(self) -> tuple["PECAntenna", NDArray[np.int64]]:
+        """This antenna with a feed instead of each load, and the numbers (n,) of the gaps of the loads among feeds."""
+        loads: Any = self.loads
+        every = self._fed((*self.feeds, *(load.gap for load in loads)))._weights.T
+        places, kept = list[int](), list(range(len(self.feeds)))
+        for number in range(len(self.feeds), len(every)):
+            same = [n for n, k in enumerate(kept) if np.array_equal(abs(every[k]), abs(every[number]))]
+            places.append(same[0] if same else len(kept))
+            kept += [] if same else [number]
+        gaps = [*self.feeds, *(loads[n - len(self.feeds)].gap for n in kept[len(self.feeds) :])]
+        found = self._fed(tuple(gaps))
+        found._require_apart()
+        return found, np.array(places)
+
+    def _fed(self, gaps: tuple[DeltaGap, ...]) -> "PECAntenna":
+        """This conductor, with its matrix and factors, fed at other gaps and without loads."""
+        found = copy.copy(self)
+        found.__dict__.pop("_weights", None)
+        found.__dict__.update(feed=gaps, loads=())
+        return found
+
+    def _require_apart(self) -> None:
+        if overlap := np.count_nonzero(np.count_nonzero(self._weights, axis=1) > 1):
+            raise ValueError(f"gaps share {overlap} edges: each edge belongs to one gap at most")
+
+    def _solve(self, data: list[Any], options: SolveOptions) -> list[AntennaSolution]:
+        if not self.loads:
+            return super()._solve(data, options)
+        # Y of all gaps; the current I = Y U lowers the voltage of a gap by Z I
+        unloaded, places = self._loaded
+        gaps, feeds = len(unloaded.feeds), len(self.feeds)
+        units = unloaded._solve(list(np.eye(gaps)), options)
+        y, z = admittances(units), np.zeros(gaps, np.complex128)
+        elements = [load.impedance_at(self.frequency) for load in self.loads]  # type: ignore[union-attr, arg-type]
+        np.add.at(z, places, elements)
+        given = np.zeros((gaps, len(data)), np.complex128)
+        given[:feeds] = np.stack([self._checked(each) for each in data], axis=1)
+        voltages = np.linalg.solve(np.eye(gaps) + z[:, None] * y, given)
+        return [self._combined(units, u, v, y @ u) for u, v in zip(voltages.T, given.T, strict=True)]
+
+    def _combined(
+        self, units: list[AntennaSolution], voltages: NDArray[Any], given: NDArray[Any], through: NDArray[Any]
+    ) -> AntennaSolution:
+        """The solution from those for 1 V at one gap after the other. voltages, through (gaps,): of all gaps, without
+        the loads; given: of the sources."""
+        first, places, feeds = units[0], self._loaded[1], len(self.feeds)
+        x = sum(u * each.surface.coefficients for u, each in zip(voltages, units, strict=True))
+        current = replace(first.surface, coefficients=x)
+        worst = max((each.info for each in units), key=lambda info: info.residual)
+        elements = [load.impedance_at(self.frequency) for load in self.loads]  # type: ignore[union-attr, arg-type]
+        return AntennaSolution(
+            given[:feeds], through[:feeds], self._names, worst, replace(first.currents, electric_currents=(current,)),
+            load_currents=through[places], load_resistances=np.real(elements),
+        )  # fmt: skip
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(one.name or f"feed {number}" for number, one in enumerate(self.feeds, start=1))
 
     @property
     def brief(self) -> str:

@@ -1,7 +1,7 @@
 """Solutions of a fed antenna: currents, impedance, power, gain and fields."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -23,8 +23,9 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
 
     voltages, feed_currents (p,): of each feed, in V and A, the current positive as the feed says. feeds: their names.
     info: the record of the solver. currents: the surface currents that radiate. power: in W, of antennas so small that
-    resistances are less than the error of the solution and follow from what is radiated. backend and precision of
-    fields: as for `Potential.evaluate`.
+    resistances are less than the error of the solution and follow from what is radiated. load_currents (n,): in A
+    through the loads, which absorb load_resistances |I|^2 / 2, in ohm. backend and precision of fields: as for
+    `Potential.evaluate`.
     """
 
     voltages: NDArray[np.complex128]
@@ -33,6 +34,8 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
     info: SolutionInfo
     currents: RadiatingCurrents
     power: float | None = None
+    load_currents: NDArray[np.complex128] = field(default_factory=lambda: np.zeros(0, np.complex128))
+    load_resistances: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     saved_classes: ClassVar[Sequence[type]] = (RadiatingCurrents,)
 
@@ -71,9 +74,17 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
         return super().input_power if self.power is None else self.power
 
     def radiated_power(self) -> float:
-        """Time-averaged power in W through a large sphere, int |F|^2 / (2 eta). A conductor loses nothing: it is the
-        input power, as far as the solution is exact."""
+        """Time-averaged power in W through a large sphere, int |F|^2 / (2 eta). A perfect conductor loses
+        nothing: it is the input power less that of loads, as far as the solution is exact."""
         return self.currents.far_field_square() / (2 * self._eta)
+
+    def load_powers(self) -> NDArray[np.float64]:
+        """(n,) time-averaged power in W that each load absorbs."""
+        return np.asarray(self.load_resistances * np.abs(self.load_currents) ** 2 / 2)
+
+    def efficiency(self) -> float:
+        """Radiated power over input power."""
+        return self.radiated_power() / self.input_power
 
     def reflection_coefficient(self, reference: float = 50.0) -> complex:
         """(Z - R) / (Z + R) of the only feed with a line of impedance R = `reference` in ohm, for exp(-i omega t)."""
@@ -95,6 +106,8 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
         super()._require_consistent()
         if not self.voltages.shape == self.feed_currents.shape == (len(self.feeds),):
             raise ValueError("voltages and currents of another number of feeds")
+        if self.load_currents.shape != self.load_resistances.shape or self.load_currents.ndim != 1:
+            raise ValueError("currents and resistances of another number of loads")
 
     @property
     def _eta(self) -> float:

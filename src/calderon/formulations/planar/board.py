@@ -147,7 +147,7 @@ class Board(Described):
         out = -impedance * space.mass_matrix() if impedance else sp.csr_array((space.dimension,) * 2, dtype=complex)
         for load, weights in zip(self.loads, self.load_weights.T, strict=True):
             across = sp.csr_array(weights[:, None])
-            out = out - load.impedance(frequency) / VACUUM_IMPEDANCE * (across @ across.T)
+            out = out - load.impedance_at(frequency) / VACUUM_IMPEDANCE * (across @ across.T)
         return sp.csr_array(out)
 
     @cached_property

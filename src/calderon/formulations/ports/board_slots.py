@@ -1,13 +1,14 @@
 """Slots of boards: generators at the ground, and resistors, coils and capacitors in slots."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.formulations.ports.gaps import OFF_LINE, DeltaGap, WireGap, check_line, on_line
 from calderon.spaces import EdgeSpace
-from calderon.validation import describe, positive_length, real_numbers, truth, unmasked
+from calderon.validation import describe, finite_complex, positive_length, real_numbers, truth, unmasked
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,14 +71,15 @@ UNITS = {"resistance": "ohm", "inductance": "H", "capacitance": "F"}
 
 @dataclass(frozen=True, eq=False)
 class Lumped:
-    """A resistor, a coil and a capacitor in a slot, in series, or in parallel.
+    """A resistor, a coil and a capacitor in a slot, in series, or in parallel; or any impedance there.
 
     gap: the slot, as of a port: a `DeltaGap`, an `EdgePort` at the ground, or the `WireGap` of a wire. resistance in
     ohm, inductance in H, capacitance in F: positive, None for what is missing; at least one is given. parallel: False
-    (default) for in series.
+    (default) for in series. Or impedance= alone: a number in ohm, or a function of the frequency in Hz.
 
     With exp(-i omega t) the impedance in series is R - i omega L + i / (omega C), the admittance in parallel
-    1 / R + i / (omega L) - i omega C. The current through the slot lowers its voltage by Z I.
+    1 / R + i / (omega L) - i omega C. The current through the slot lowers its voltage by Z I. An impedance has
+    Re Z >= 0; that of a textbook with exp(j omega t) is its conjugate. ValueError for one that delivers power.
     """
 
     gap: DeltaGap | EdgePort | WireGap
@@ -85,20 +87,31 @@ class Lumped:
     inductance: float | None = None
     capacitance: float | None = None
     parallel: bool = False
+    impedance: complex | Callable[[float], complex] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if not isinstance(self.gap, DeltaGap | EdgePort | WireGap):
             raise TypeError(f"a lumped element lies in a DeltaGap, an EdgePort or a WireGap, got {describe(self.gap)}")
         given = {name: getattr(self, name) for name in UNITS if getattr(self, name) is not None}
-        if not given:
-            raise ValueError("a lumped element needs a resistance in ohm, an inductance in H or a capacitance in F")
+        if not given and self.impedance is None:
+            raise ValueError(
+                "a lumped element needs a resistance in ohm, an inductance in H, a capacitance in F or an impedance"
+            )
+        if self.impedance is not None:
+            if given or self.parallel:
+                raise ValueError(f"a lumped element with an impedance has no {', '.join(given) or 'parallel=True'}")
+            if not callable(self.impedance):
+                _passive(self.impedance)
         for name, value in given.items():
             positive_length(value, f"the {name} of a lumped element in {UNITS[name]}")
         truth(self.parallel, "parallel")
 
-    def impedance(self, frequency: float) -> complex:
+    def impedance_at(self, frequency: float) -> complex:
         """Z in ohm at `frequency` in Hz."""
         omega = 2 * np.pi * positive_length(frequency, "frequency")
+        if self.impedance is not None:
+            given = self.impedance(frequency) if callable(self.impedance) else self.impedance
+            return _passive(given, f" at {frequency:g} Hz")
         parts = []
         if self.resistance is not None:
             parts.append(complex(self.resistance))
@@ -112,3 +125,29 @@ class Lumped:
                 "change the frequency a little, or give a resistance"
             )
         return 1 / total if self.parallel else sum(parts)
+
+
+def _passive(value: object, where: str = "") -> complex:
+    """The impedance of an element, in ohm."""
+    found = finite_complex(value, f"the impedance of a lumped element in ohm{where}")
+    if found.real < 0:
+        raise ValueError(
+            f"the impedance of a lumped element is {found:g} ohm{where}: its real part is 0 or positive, or it would "
+            "deliver power; with exp(-i omega t) an inductance has a negative imaginary part"
+        )
+    return found
+
+
+def checked_slots(ports: object, loads: object) -> tuple[tuple[DeltaGap, ...], tuple[Lumped, ...]]:
+    """Ports and loads as tuples; TypeError for other kinds."""
+    given = []
+    for name, value, kind in (("ports", ports, DeltaGap), ("loads", loads, Lumped)):
+        listed = tuple(value) if isinstance(value, list | tuple) else (value,)
+        for each in listed:
+            slot = each.gap if isinstance(each, Lumped) else each
+            if not isinstance(each, kind) or not isinstance(slot, DeltaGap):
+                raise TypeError(
+                    f"{name} is a list of {kind.__name__} in slots that are a DeltaGap, got {describe(each)}"
+                )
+        given.append(listed)
+    return given[0], given[1]

@@ -113,7 +113,7 @@ class WireAntenna(Described):
         found += (network.functions.T @ self._losses @ network.functions).toarray()
         for load, w in zip(self.loads, self._weights[1].T, strict=True):
             rows = np.flatnonzero(w)
-            found[np.ix_(rows, rows)] += load.impedance(self.frequency) * np.outer(w[rows], w[rows])
+            found[np.ix_(rows, rows)] += load.impedance_at(self.frequency) * np.outer(w[rows], w[rows])
         return np.asarray(found)
 
     @cached_property
@@ -185,7 +185,7 @@ class WireAntenna(Described):
         wave = data if isinstance(data, ElectromagneticPlaneWave) else None
         ports, loads = self._weights
         through, halves = loads.T @ x, self.network.functions @ x
-        resistances = np.array([load.impedance(self.frequency).real for load in self.loads])
+        resistances = np.array([load.impedance_at(self.frequency).real for load in self.loads])
         taken = float(np.sum(resistances * np.abs(through) ** 2))
         lost = 0.5 * (float(np.real(np.vdot(halves, self._losses.real @ halves))) + taken)
         voltages = np.zeros(len(self.ports), np.complex128) if wave is not None else data
