@@ -128,6 +128,11 @@ def test_loads_of_a_conductor_join_its_gaps_as_they_do_in_the_matrix(alone, tmp_
     assert series.solve().input_impedance == pytest.approx(plain.solve().input_impedance + element, rel=1e-10)
     swept = antenna.sweep([hertz, 1.1 * hertz])
     assert swept.solutions[0].input_impedance == pytest.approx(found.input_impedance, rel=1e-8)
+    band = antenna.sweep(np.linspace(0.7, 1.4, 201) * hertz, interpolate=1e-4)
+    assert band.solves <= 18
+    between = band.frequencies[[151]]
+    assert between[0] not in band.solved
+    np.testing.assert_allclose(band.s[151], antenna.sweep(between).s[0], atol=1e-4)
 
 
 def test_loads_that_do_not_fit_are_refused(alone):

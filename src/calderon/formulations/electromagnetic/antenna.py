@@ -19,12 +19,13 @@ from calderon.formulations.mirrors import HalfSpace, Mirrors
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
 from calderon.formulations.ports.board_slots import Lumped, checked_slots
 from calderon.formulations.ports.gaps import DeltaGap
-from calderon.formulations.ports.port_sweep import scattering
+from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep, scattering
 from calderon.formulations.ports.power_balance import admittances, balanced
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.sweep import Sweep, frequencies_of, warned_of_coarse_meshes
 from calderon.mesh import TriangleMesh
+from calderon.solvers.iteration import tolerance
 from calderon.spaces import EdgeSpace, VectorFunction
 from calderon.validation import finite_complex, finite_numbers, positive_length, several
 
@@ -125,16 +126,28 @@ class PECAntenna(Problem[AntennaSolution]):
         frequencies: Iterable[float],
         voltages: ArrayLike = 1.0,
         reference: float = 50.0,
+        *,
+        interpolate: float | None = None,
         **options: Unpack[SolveChoices],
-    ) -> Sweep:
+    ) -> Sweep | PortSweep:
         """The antenna at frequencies in Hz, in vacuum: solutions for the voltages, one for all feeds or one for each,
         and S for lines of `reference` ohm. Options as in `solve`.
 
             sweep = antenna.sweep(np.linspace(250e6, 350e6, 21))
             sweep.to_xarray()["s"], sweep.write_touchstone("dipole.s1p")
+
+        interpolate: None to solve at each frequency. Or a tolerance, such as 1e-3: S alone, a `PortSweep`, from as few
+        solved frequencies as rational functions need that differ by less than it from those of one frequency less.
         """
         vacuum_impedance(self.impedance)
         hertz, ports = frequencies_of(frequencies), len(self.feeds)
+        if interpolate is not None:
+            wanted, r = tolerance(interpolate, "interpolate", example="1e-3"), reference_resistance(reference)
+            if len(hertz) < 3 or (np.diff(hertz) <= 0).any():
+                raise ValueError("interpolate= needs three frequencies or more that increase")
+            with warned_of_coarse_meshes(self._at_frequency, hertz):
+                at = lambda f: self._at_frequency(f).scattering_matrix(r, **options)  # noqa: E731
+                return adaptive_sweep(at, hertz, r, wanted)
         given = self._checked(several(voltages, ports, "voltages", finite_complex))
         r, solutions, matrices = reference_resistance(reference), [], []
         with warned_of_coarse_meshes(self._at_frequency, hertz):
