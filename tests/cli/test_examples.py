@@ -11,10 +11,13 @@ COARSE = {
     "driven_foundation": {"count": 2, "cells": (4, 3, 1)},
     "engine_block": {"h": 0.11, "bands": np.array([100.0, 315.0])},
     "loudspeaker": {"h": 0.05, "highest": 1000.0},
+    "graded_insulator": {"h": 0.035, "layers": 2, "points": 21},
     "luneburg_lens": {"h": 0.25},
+    "shielded_coil": {"h": 0.27, "points": 21},
     "silencer": {"count": 3},
     "sphere_head": {"h": 0.02, "highest": 2520.0},
     "steel_sphere_and_shell": {"count": 2, "h": 0.5, "fine": 200},
+    "stiffened_hull": {"around": 6, "along": 0.4, "points": 24, "frames": 2},
     "submarine_at_sea": {"points": 16},
 }
 """Arguments of examples of many solutions that make them fit a test."""

@@ -1,5 +1,7 @@
 """The error that a second mesh tells is that of the solution."""
 
+import warnings
+
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -7,7 +9,8 @@ from typer.testing import CliRunner
 import calderon as cal
 from calderon.case import parse
 from calderon.cli import app
-from calderon.report import run
+from calderon.report import Stages, run
+from calderon.report.second_mesh import estimated
 
 CHARGED = "[physics]\nproblem = 'laplace-dirichlet'\npotential = 1.0\n"
 DIELECTRIC = """[physics]
@@ -35,6 +38,18 @@ EXACT = "exact = true\nfar_field = { plane = 'xz', start = '0 rad', stop = '6.2 
 
 def step(text, folder="."):
     return run(parse(text, "case.toml", folder)).steps[-1]
+
+
+def test_second_meshes_hide_turned_triangles_and_no_other_warning():
+    def others():
+        ball = cal.mesh.sphere(1.0, 1.0)
+        cal.TriangleMesh(ball.vertices, ball.triangles[:, ::-1])
+        warnings.warn("quadrilaterals were split", cal.MeshWarning, stacklevel=1)
+        yield ball, None
+
+    with pytest.warns(cal.MeshWarning) as caught:
+        assert estimated(others(), lambda mesh, problem: None, Stages()) is None
+    assert [str(each.message) for each in caught] == ["quadrilaterals were split"]
 
 
 @pytest.mark.parametrize(

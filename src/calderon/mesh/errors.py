@@ -13,6 +13,10 @@ class MeshWarning(UserWarning):
     """A mesh was repaired (flipped, merged or dropped elements) or looks doubtful (units, resolution)."""
 
 
+class OrientationWarning(MeshWarning):
+    """Triangles were turned so that normals agree, or point outward."""
+
+
 class AccuracyWarning(UserWarning):
     """Something lowers the accuracy of a result: a coarse mesh, points on a surface, surfaces that almost touch."""
 
@@ -25,9 +29,9 @@ class CoarseMeshWarning(AccuracyWarning):
         self.elements, self.needed = elements, needed
 
 
-def warn(text: str) -> None:
+def warn(text: str, kind: type[MeshWarning] = MeshWarning) -> None:
     """Issue a MeshWarning at the user's line."""
-    warnings.warn(text, MeshWarning, stacklevel=callers_level())
+    warnings.warn(text, kind, stacklevel=callers_level())
 
 
 def warn_of_accuracy(text: str | AccuracyWarning) -> None:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.mesh.checks.inspection import MeshReport, check
 from calderon.mesh.coincident import coincident_points, compacted, joining_tolerance, sound_triangles
 from calderon.mesh.containment import winding_numbers
-from calderon.mesh.errors import MeshError, MeshWarning, warn
+from calderon.mesh.errors import MeshError, OrientationWarning, warn
 from calderon.mesh.faces.named_faces import NamedFaces
 from calderon.mesh.files.exchange import Exchange
 from calderon.mesh.files.writing import write
@@ -130,7 +130,7 @@ class TriangleMesh(NamedFaces, Exchange):
         keep = np.isin(self.tags, self.tag_numbers(tags))
         vertices, triangles = compacted(self.vertices, self.triangles[keep])
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MeshWarning)
+            warnings.simplefilter("ignore", OrientationWarning)
             return TriangleMesh(vertices, triangles, self.tags[keep], self.names)
 
     def merged_vertices(self, tolerance: float | None = None) -> "TriangleMesh":

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.coincident import coincident_points
-from calderon.mesh.errors import warn
+from calderon.mesh.errors import OrientationWarning, warn
 from calderon.mesh.locality import locality_order
 from calderon.mesh.orientation import consistent_orientation
 from calderon.mesh.topology import components_by_edges, edge_pairs, edge_signs, edge_table
@@ -66,7 +66,8 @@ class Triangulation:
             area_vectors[flipped] *= -1
             warn(
                 f"orientation: {np.count_nonzero(flipped)} of {len(triangles)} triangles flipped, so that normals "
-                "agree within each component and point outward on closed ones"
+                "agree within each component and point outward on closed ones",
+                OrientationWarning,
             )
         set_frozen(self, vertices=vertices, triangles=triangles, tags=tags, edges=edges, triangle_edges=triangle_edges,
                    edge_triangle_counts=counts, area_vectors=area_vectors)  # fmt: skip

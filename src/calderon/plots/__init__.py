@@ -10,6 +10,7 @@ from calderon.plots.smith import smith
 from calderon.plots.solids import conditions, is_seen, solid
 from calderon.plots.sound import balloon, directivity, sound_levels, spectrum, third_octaves
 from calderon.plots.surfaces import currents, surface
+from calderon.plots.vibrations import vibration
 
 __all__ = [
     "animate",
@@ -36,4 +37,5 @@ __all__ = [
     "spectrum",
     "surface",
     "third_octaves",
+    "vibration",
 ]

@@ -76,9 +76,7 @@ def animate(
     captions: of the frames, such as times. seconds: of one round. Written whole or not at all. ValueError for another
     ending than .gif, a missing folder or no frames.
     """
-    path = Path(file)
-    if path.suffix.lower() != ".gif":
-        raise ValueError(f"an animation's file name ends in .gif: got {str(path)!r}")
+    path = path_of_gif(file)
     every = np.asarray(frames)
     if every.ndim != 3 or not len(every):
         raise ValueError(f"frames of shape {every.shape}: (frames, rows, columns) with at least one are needed")
@@ -92,10 +90,23 @@ def animate(
             image.set_data(_filled(values, outlines or {}))
             text.set_text(captions[number] if number < len(captions) else " ")
             pictures.append(_indexed(pixels(figure, 85), palette))
-    pace = int(1000 * seconds / len(every))
-    with whole_file(path) as scratch:
-        pictures[0].save(scratch, format="GIF", save_all=True, append_images=pictures[1:], loop=0, duration=pace)
+    write_gif(path, pictures, seconds)
     return path
+
+
+def path_of_gif(file: str | os.PathLike[str]) -> Path:
+    """The path of an animation; ValueError for another ending than .gif."""
+    path = Path(file)
+    if path.suffix.lower() != ".gif":
+        raise ValueError(f"an animation's file name ends in .gif: got {str(path)!r}")
+    return path
+
+
+def write_gif(path: Path, pictures: Sequence[Image.Image], seconds: float) -> None:
+    """Write pictures as a GIF that repeats, one round in so many seconds, whole or not at all."""
+    pace = int(1000 * seconds / len(pictures))
+    with whole_file(path) as scratch:
+        pictures[0].save(scratch, format="GIF", save_all=True, append_images=list(pictures[1:]), loop=0, duration=pace)
 
 
 def _filled(values: NDArray[np.float64], outlines: Outlines) -> NDArray[np.float64]:

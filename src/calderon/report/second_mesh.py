@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh import AccuracyWarning, MeshWarning, TriangleMesh
+from calderon.mesh.errors import OrientationWarning
 from calderon.report.stages import Stages
 from calderon.solvers import ConvergenceError
 
@@ -69,7 +70,7 @@ def estimated(
     compare(mesh, problem): solves the problem on that mesh. announced(problem): what is said of it meanwhile.
     """
     with warnings.catch_warnings():
-        for kind in (AccuracyWarning, MeshWarning):
+        for kind in (AccuracyWarning, OrientationWarning):
             warnings.simplefilter("ignore", kind)  # a coarser mesh is there to differ
         try:
             for mesh, problem in others:

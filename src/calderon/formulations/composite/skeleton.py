@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from calderon.formulations.composite.sectors import Sectors, refuse
 from calderon.formulations.composite.surfaces import Interface, Metal, Sheet, SurfaceKind
-from calderon.mesh import MeshWarning, TriangleMesh
+from calderon.mesh import TriangleMesh
 from calderon.mesh.coincident import compacted
 from calderon.mesh.containment import winding_numbers
+from calderon.mesh.errors import OrientationWarning
 from calderon.validation import describe
 
 NONE = -1
@@ -254,5 +255,5 @@ def located(walls: Sequence[RegionWalls], points: NDArray[np.float64]) -> Number
 def part_of(mesh: TriangleMesh, chosen: NDArray[np.bool_]) -> TriangleMesh:
     """The chosen triangles (nt,) as a mesh, in the same order, with their tags."""
     with warnings.catch_warnings():  # triangles are turned as each part needs it
-        warnings.simplefilter("ignore", MeshWarning)
+        warnings.simplefilter("ignore", OrientationWarning)
         return TriangleMesh(*compacted(mesh.vertices, mesh.triangles[chosen]), mesh.tags[chosen], mesh.names)

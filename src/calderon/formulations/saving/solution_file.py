@@ -15,7 +15,8 @@ from calderon.files import DamagedFile, FileKind, SavedGroup, checked_path, new_
 from calderon.files.formats import h5py
 from calderon.formulations.saving.encoding import Surface, decoded, encoded, require_types
 from calderon.formulations.solution_info import SolutionInfo
-from calderon.mesh import MeshWarning, TriangleMesh
+from calderon.mesh import TriangleMesh
+from calderon.mesh.errors import OrientationWarning
 from calderon.quadrature import Quadrature
 from calderon.spaces import DP1, DP2, P0, P1, P2, RWG, EdgeSpace, Function, NodalVectorSpace, Space, VectorFunction
 from calderon.spaces.element import Element
@@ -91,7 +92,7 @@ def restored(path: str | os.PathLike[str], restorers: Mapping[str, Restorer]) ->
         file.require(name in restorers, f"it holds a {name!r}, which this release does not know")
         try:
             with warnings.catch_warnings():  # of surfaces with cavities, whose normals are turned again
-                warnings.simplefilter("ignore", MeshWarning)
+                warnings.simplefilter("ignore", OrientationWarning)
                 meshes = [_mesh(group) for group in file["meshes"].numbered()]
                 functions = [_function(group, meshes) for group in file["functions"].numbered()]
                 classes = (SolutionInfo, Quadrature, *restorers[name].classes)

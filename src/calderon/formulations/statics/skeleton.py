@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.formulations.statics.region import Region
-from calderon.mesh import MeshWarning, TriangleMesh
+from calderon.mesh import TriangleMesh
 from calderon.mesh.coincident import compacted
 from calderon.mesh.containment import winding_numbers
+from calderon.mesh.errors import OrientationWarning
 
 OUTSIDE = "outside"
 """The name of the region outside of all others."""
@@ -250,7 +251,7 @@ def _is_closed(mesh: TriangleMesh, chosen: Mask) -> bool:
 def _plain(mesh: TriangleMesh, chosen: Mask, tags: NDArray[np.int64] | None = None) -> TriangleMesh:
     """The chosen triangles (nt,) as a mesh."""
     with warnings.catch_warnings():  # triangles are turned as each surface needs it
-        warnings.simplefilter("ignore", MeshWarning)
+        warnings.simplefilter("ignore", OrientationWarning)
         return TriangleMesh(*compacted(mesh.vertices, mesh.triangles[chosen]), tags)
 
 

@@ -1,6 +1,5 @@
 """A checked case of a solid turned into its mesh, and an `ElasticSolid` on it, both in the units of the case."""
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +13,7 @@ from calderon.formulations import BondedSolids, ElasticSolid
 from calderon.formulations.elastic.conditions.face_conditions import Support
 from calderon.formulations.elastic.conditions.surface_conditions import faces_of
 from calderon.kinds.solid.model import Load, SolidCase
-from calderon.mesh import MeshWarning, TriangleMesh
+from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import warn
 
 PLAUSIBLE = {"youngs_modulus": (1e5, 2e12, "stress", "Pa"), "density": (1.0, 3e4, "density", "kg/m^3")}
@@ -70,9 +69,7 @@ def elastic_solids(file: CaseFile[SolidCase], mesh: TriangleMesh, load_case: str
         part = mesh
         if name:
             with file.blamed("region", "tags", number=number):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", MeshWarning)  # common faces are turned for one of the two
-                    part = mesh.restricted(case.region[number].tags)
+                part = mesh.restricted(case.region[number].tags)
         source = next(name for name in case.mesh.SELECTORS if getattr(case.mesh, name) is not None)
         with file.blamed("mesh", source):
             bare = ElasticSolid(part, material.material, body=body, **options)
