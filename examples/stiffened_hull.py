@@ -1,4 +1,4 @@
-"""A section of a hull of 8 mm steel, stiffened by rings and closed by bulkheads: its echo beside that of a rigid twin.
+"""A section of a hull of 8 mm steel, stiffened by rings and closed by bulkheads: its echo, and that of a rigid twin.
 
 A plane wave of 400 Hz hits the section from the side. Planes x = 0 and z = 0 are mirrors, so that a quarter is meshed:
 a wall of one layer of quadratic tetrahedra, rings of 40 x 30 mm inside of it, bulkheads of 20 mm, and nothing in it.
