@@ -1,11 +1,13 @@
 """A steel shell in water against its series, and by its own modes."""
 
+import warnings
 from functools import cache
 
 import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.coupling.elastic.thin_walls import bending_error, gaussian_curvature
 
 pytest.importorskip("skfem")
 STEEL = cal.ElasticMaterial.from_wave_speeds(7700.0, longitudinal=5950.0, shear=3240.0)
@@ -69,3 +71,24 @@ def test_modes_around_the_frequency_precondition(given, steps):
         taken.append(found.info.iterations)
     assert taken[0] > steps[0] and taken[1] > steps[1] and taken[2] < steps[2], taken
     assert "80 modes in vacuo" in str(found.info)
+
+
+def test_the_error_of_a_mode_of_bending():
+    """Of second order in the elements of a wavelength, for thin walls whatever their thickness; a mode of a plate."""
+    coarse, fine = (bending_error(elements, 0.05, 0.3) for elements in (8, 16))
+    assert fine < 0.01 and coarse / fine == pytest.approx(4.0, rel=0.1)
+    assert bending_error(8, 0.02, 0.3) == pytest.approx(coarse, rel=0.05)
+    assert gaussian_curvature(cal.mesh.sphere(2.0, h=0.7)) == pytest.approx(0.25, rel=0.05)
+    assert gaussian_curvature(cal.mesh.cylinder(0.5, 2.0, h=0.3)) < 1e-6
+
+
+def test_walls_that_bend_too_little():
+    """A plate with 4.4 elements in a wavelength of 0.88; a shell at the same frequency is below that of its ring."""
+    plate, frequency = cal.mesh.thickened(cal.mesh.plate((1.0, 1.0), 0.25), 0.04), 500.0
+    given = {"frequency": frequency, "material": STEEL, "fluid": WATER}
+    with pytest.warns(cal.AccuracyWarning, match=r"wavelength of 0\.8.*modes with it are 1\d % too high"):
+        cal.ElasticScattering(plate, **given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cal.ElasticScattering(coarse()[0].volume, **given)
+        cal.ElasticScattering(plate, **given | {"frequency": frequency / 9})

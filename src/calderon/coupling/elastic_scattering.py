@@ -15,6 +15,7 @@ from calderon.coupling.elastic.modal_preconditioner import modal_preconditioner
 from calderon.coupling.elastic.response import Response
 from calderon.coupling.elastic.structure_modes import StructureMode, WetStructure, shape
 from calderon.coupling.elastic.structures import Structure
+from calderon.coupling.elastic.thin_walls import check_walls
 from calderon.coupling.elimination import EliminatedSystem
 from calderon.exact.angular import unit_directions
 from calderon.formulations.acoustic.fluid import Fluid, wave_constants
@@ -109,7 +110,7 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
         else:
             self.__dict__["body"] = body = ElasticVolume.of(self.volume, self.material, self.mirrors)
             object.__setattr__(self, "volume", body.volume)
-            body.warn_of_thin_walls()
+            check_walls(body, self.omega)
         if self.inside is not None:
             instance(self.inside, Fluid, "holes are filled by a fluid, inside=cal.Fluid.air()")
             if self.mirrors or self.holes is None:

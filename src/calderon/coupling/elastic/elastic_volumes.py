@@ -25,7 +25,6 @@ from calderon.formulations.elastic.material import ElasticMaterial
 from calderon.formulations.mirrors import Mirrors
 from calderon.mesh import TetrahedralMesh, TriangleMesh
 from calderon.mesh.coincident import compacted
-from calderon.mesh.errors import warn_of_accuracy
 from calderon.mesh.tetrahedral.location import locate
 from calderon.mesh.tolerances import TOLERANCES
 from calderon.spaces import DP2, Space
@@ -87,17 +86,6 @@ class ElasticVolume:
         if not (lame.imag.any() or shear.imag.any()):
             return lame.real, shear.real, density
         return lame, shear, density
-
-    def warn_of_thin_walls(self) -> None:
-        """An AccuracyWarning for tetrahedra that are longer than fifty times their thickness."""
-        height = 2 * self.volume.inradii  # that of a flat tetrahedron over its two large faces
-        thin = self.volume.longest_edges > 50 * height
-        if thin.any():
-            longest = float((self.volume.longest_edges / height).max())
-            warn_of_accuracy(
-                f"{thin.sum()} of {len(thin)} tetrahedra are up to {longest:.0f} times longer than thick: quadratic "
-                "ones bend too little then; refine the surface, or take the matrices of shell elements, cal.Structure"
-            )
 
     @property
     def wet(self) -> TriangleMesh:
