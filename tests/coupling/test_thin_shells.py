@@ -74,7 +74,7 @@ def test_modes_around_the_frequency_precondition(given, steps):
 
 
 def test_the_error_of_a_mode_of_bending():
-    """Of second order in the elements of a wavelength, for thin walls whatever their thickness; a mode of a plate."""
+    """It is of second order in the elements of a wavelength, for thin walls whatever their thickness."""
     coarse, fine = (bending_error(elements, 0.05, 0.3) for elements in (8, 16))
     assert fine < 0.01 and coarse / fine == pytest.approx(4.0, rel=0.1)
     assert bending_error(8, 0.02, 0.3) == pytest.approx(coarse, rel=0.05)
