@@ -17,7 +17,7 @@ COARSE = {
     "silencer": {"count": 3},
     "sphere_head": {"h": 0.02, "highest": 2520.0},
     "steel_sphere_and_shell": {"count": 2, "h": 0.5, "fine": 200},
-    "stiffened_hull": {"around": 6, "along": 0.4, "points": 24, "frames": 2},
+    "stiffened_hull": {"around": 6, "along": 0.3, "points": 24, "frames": 2},
     "submarine_at_sea": {"points": 16},
 }
 """Arguments of examples of many solutions that make them fit a test."""
