@@ -1,5 +1,6 @@
 """Fields in the regions of composite bodies, from the currents of each."""
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -12,8 +13,17 @@ from calderon.spaces import VectorFunction
 from calderon.validation import one_or_more_points
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class RegionFields(RadiatedField):
-    """A solution with currents in several regions; see `CompositeSolution` for its fields."""
+    """A solution with currents in several regions.
+
+    names: of the regions. electric_currents J = n x H in A/m, or "E0/eta", magnetic_currents M = -n x E in V/m: of each
+    region on all surfaces at it, n into the region; of a sheet within the region the sum of both sides. regions: their
+    media. leaving: of each region and triangle of its mesh 1 where the normal leaves the region, -1 where it enters, 0
+    on sheets. unbounded: the number of the region around all others. metal_power: what metal and sheets absorb, in
+    `power_unit`, or in W of antennas. E and H are total fields in every region, 0 in metal; on a surface the mean over
+    both sides of the field of one region, with a warning.
+    """
 
     electric_currents: tuple[VectorFunction, ...]
     magnetic_currents: tuple[VectorFunction, ...]
@@ -21,6 +31,7 @@ class RegionFields(RadiatedField):
     names: tuple[str, ...]
     leaving: tuple[NDArray[np.int64], ...]
     unbounded: int
+    metal_power: float = 0.0
 
     @cached_property
     def _walls(self) -> tuple[RegionWalls, ...]:
