@@ -25,6 +25,7 @@ DRIVERS = {
     "pymetis",
     "pyvista",
     "skfem",
+    "skrf",
     "xarray",
     "pandas",
     "trimesh",

@@ -3,7 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -17,6 +17,13 @@ from calderon.data.samples import Sampling
 from calderon.formulations.impulse_response import ImpulseResponse, impulse_response
 from calderon.formulations.options import SolveChoices, largest_dense, named_options
 from calderon.formulations.ports.port_sweep import write_touchstone
+from calderon.formulations.ports.power_waves import (
+    Reference,
+    network,
+    reference_impedances,
+    reference_text,
+    renormalised,
+)
 from calderon.formulations.swept_values import Measured, SweptValues, swept_values
 from calderon.mesh.errors import CoarseMeshWarning, warn_of_accuracy
 from calderon.operators.methods import AUTO
@@ -34,7 +41,7 @@ class Sweep(Sampling, Sequence[Any]):
     frequencies: NDArray[np.float64]
     solutions: tuple[Any, ...]
     s: NDArray[np.complex128] | None = None
-    reference: float = 50.0
+    reference: Reference = 50.0
 
     def __len__(self) -> int:
         return len(self.solutions)
@@ -73,7 +80,7 @@ class Sweep(Sampling, Sequence[Any]):
             impedances = np.array([each.input_impedances for each in self.solutions])
             found = [Quantity(each.name, each.values, each.unit, along=("frequency",)) for each in found]
             found.append(Quantity("input_impedance", impedances, "ohm", along=("frequency", "feed")))
-            found.append(Quantity("s", self.s, "1", f"S for {self.reference:g} ohm"))
+            found.append(Quantity("s", self.s, "1", f"S for {reference_text(self.reference)}"))
         return LabelledArrays(axes, tuple(found), attributes={"time_factor": "exp(-i omega t)"})
 
     def to_xarray(self) -> Any:
@@ -104,9 +111,24 @@ class Sweep(Sampling, Sequence[Any]):
     def write_touchstone(self, path: str | os.PathLike[str]) -> None:
         """Write S of an antenna with p feeds to a Touchstone file NAME.sPp, for exp(+j omega t) as that format
         requires."""
+        write_touchstone(path, self.frequencies, self._scattering, self.reference)
+
+    def renormalised(self, z0: ArrayLike) -> "Sweep":
+        """S for reference impedances z0 in ohm, of all feeds or (p,), which may be complex; see
+        `PortSweep.renormalised`. ValueError without S."""
+        s = self._scattering
+        other = reference_impedances(z0, s.shape[-1])
+        return replace(self, s=renormalised(s, self.reference, other), reference=other)
+
+    def to_skrf(self, name: str = "calderon") -> Any:
+        """S of an antenna as an `skrf.Network`, for exp(+j omega t). ValueError without S."""
+        return network(self.frequencies, self._scattering, self.reference, name)
+
+    @property
+    def _scattering(self) -> NDArray[np.complex128]:
         if self.s is None:
-            raise ValueError("a Touchstone file holds S-parameters, those of the feeds of an antenna")
-        write_touchstone(path, self.frequencies, self.s, self.reference)
+            raise ValueError("S-parameters are those of the feeds of an antenna, and this sweep has none")
+        return self.s
 
     def write_far_field(self, path: str | os.PathLike[str], theta: Any = None, phi: Any = None) -> None:
         """Write far fields of an antenna at all frequencies to a .ffe or .ffs file; see `AntennaSolution`."""

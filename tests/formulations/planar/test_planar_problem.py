@@ -10,7 +10,7 @@ from scipy.interpolate import CubicSpline
 import calderon as cal
 from calderon.exact.angular import line_of_sight
 from calderon.formulations.ports.feeds import ellipse_ratio
-from calderon.formulations.ports.port_sweep import scattering
+from calderon.formulations.ports.power_waves import scattering
 from calderon.layers.tables import table_of
 from calderon.layers.vertical import horizontal_field
 from calderon.quadrature import triangle_rule

@@ -43,7 +43,8 @@ from calderon.formulations.options import SolveChoices, SolveOptions, named_opti
 from calderon.formulations.ports.board_slots import Lumped, checked_slots
 from calderon.formulations.ports.feeds import reference_resistance
 from calderon.formulations.ports.gaps import DeltaGap
-from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep, scattering
+from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep
+from calderon.formulations.ports.power_waves import scattering
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.sweep import Sweep, sweep_of, warned_of_coarse_meshes

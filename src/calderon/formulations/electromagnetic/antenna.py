@@ -19,8 +19,9 @@ from calderon.formulations.mirrors import HalfSpace, Mirrors
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
 from calderon.formulations.ports.board_slots import Lumped, checked_slots
 from calderon.formulations.ports.gaps import DeltaGap
-from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep, scattering
+from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep
 from calderon.formulations.ports.power_balance import admittances, balanced
+from calderon.formulations.ports.power_waves import scattering
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.sweep import Sweep, frequencies_of, warned_of_coarse_meshes

@@ -21,8 +21,9 @@ from calderon.formulations.planar.radiator import Complex, Radiator
 from calderon.formulations.planar.solution import PlanarSolution
 from calderon.formulations.ports.feeds import reference_resistance
 from calderon.formulations.ports.line_port import LinePort, LineWave, LineWaves, line_parameters
-from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep, scattering
+from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep
 from calderon.formulations.ports.power_balance import balanced_admittances
+from calderon.formulations.ports.power_waves import scattering
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh.errors import AccuracyWarning
 from calderon.operators.methods import Plan

@@ -2,19 +2,25 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from calderon.files.whole_file import file_path, whole_file
+from calderon.formulations.ports.power_waves import (
+    Complex,
+    Reference,
+    impedance,
+    network,
+    reference_impedances,
+    renormalised,
+)
 from calderon.formulations.rational_sweep import Agreement, rational_sweep
 from calderon.validation import describe
 from calderon.view import Described
-
-Complex = NDArray[np.complex128]
 
 
 class Resonance(NamedTuple):
@@ -29,7 +35,8 @@ class Resonance(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PortSweep(Described):
-    """S (n, p, p) at frequencies (n,) in Hz for lines of the impedance `reference` in ohm, time factor exp(-i omega t).
+    """S (n, p, p) at frequencies (n,) in Hz for lines of the impedance `reference` in ohm, time factor exp(-i omega t);
+    or for reference impedances (p,), complex ones by power waves (K. Kurokawa 1965): see `renormalised`.
 
     solved: the frequencies in Hz at which the equations were solved, with `solved_s`. error: the largest difference of
     S between the last two rational functions. of_lines: S and Z are relative to the impedance of lines at the ports.
@@ -37,7 +44,7 @@ class PortSweep(Described):
 
     frequencies: NDArray[np.float64]
     s: Complex
-    reference: float
+    reference: Reference
     solved: NDArray[np.float64]
     solved_s: Complex
     error: float
@@ -52,6 +59,20 @@ class PortSweep(Described):
     def z(self) -> Complex:
         """Impedance matrices (n, p, p) in ohm: R (1 + S) (1 - S)^-1."""
         return impedance(self.s, self.reference)
+
+    def renormalised(self, z0: ArrayLike) -> "PortSweep":
+        """S for reference impedances z0 in ohm, of all ports or (p,), which may be complex: power waves, for
+        exp(-i omega t), so that a coil has a negative imaginary part. ValueError unless their real parts are positive,
+        and where S is relative to the impedance of lines."""
+        if self.of_lines:
+            raise ValueError("S is relative to the impedances of lines at the ports, which differ from a reference")
+        other = reference_impedances(z0, self.s.shape[-1])
+        s, solved = (renormalised(each, self.reference, other) for each in (self.s, self.solved_s))
+        return replace(self, s=s, solved_s=solved, reference=other)
+
+    def to_skrf(self, name: str = "calderon") -> Any:
+        """S as an `skrf.Network`, for exp(+j omega t), with the reference impedances of this sweep."""
+        return network(self.frequencies, self.s, self.reference, name)
 
     def resonances(self) -> list[Resonance]:
         """Poles of the impedance matrix within the band, from low to high frequencies."""
@@ -91,21 +112,6 @@ class PortSweep(Described):
         return "\n".join([self.brief, *(f"resonance {each}" for each in self.resonances())])
 
 
-def scattering(admittance: Complex, reference: float) -> Complex:
-    """S = (1 - R Y) (1 + R Y)^-1 of admittances (..., p, p) in S and a resistance in ohm."""
-    one = np.eye(admittance.shape[-1])
-    y = reference * admittance
-    return np.asarray(np.linalg.solve((one + y).swapaxes(-1, -2), (one - y).swapaxes(-1, -2)).swapaxes(-1, -2))
-
-
-def impedance(s: Complex, reference: float) -> Complex:
-    """Z = R (1 + S) (1 - S)^-1 in ohm of scattering matrices (..., p, p)."""
-    one = np.eye(s.shape[-1])
-    return np.asarray(
-        reference * np.linalg.solve((one - s).swapaxes(-1, -2), (one + s).swapaxes(-1, -2)).swapaxes(-1, -2)
-    )
-
-
 def adaptive_sweep(
     scattering_at: Callable[[float], Complex], frequencies: NDArray[np.float64], reference: float, rtol: float
 ) -> PortSweep:
@@ -119,22 +125,22 @@ def write_touchstone(
     path: str | os.PathLike[str],
     frequencies: NDArray[np.float64],
     s: NDArray[np.complex128],
-    reference: float,
+    reference: Reference,
     of_lines: bool = False,
 ) -> None:
     """Write S (n, p, p), of the time factor exp(-i omega t), at frequencies (n,) in Hz to a file NAME.sPp.
 
     Numbers are real and imaginary parts for exp(+j omega t), as the format requires: conjugates. reference: impedance
     of all ports in ohm, real. of_lines: S is relative to the impedance of the lines instead, as a comment then says.
-    Raises ValueError for another ending and for a complex reference.
+    Raises ValueError for another ending, and for a complex reference or several.
     """
     place, ports = file_path(path, "a scattering matrix", "patch.s1p"), s.shape[1]
     if place.suffix.lower() != f".s{ports}p":
         raise ValueError(f"a Touchstone file of {ports} port(s) ends with .s{ports}p, got {str(path)!r}")
-    if np.imag(reference) != 0 or not np.real(reference) > 0:
+    if np.ndim(reference) or np.imag(reference) != 0 or not np.real(reference) > 0:
         raise ValueError(
-            f"Touchstone files have one positive resistance as the reference, got {describe(reference)} ohm: sweep "
-            "with reference=50"
+            f"Touchstone files have one positive resistance as the reference, got {describe(reference)} ohm: write "
+            "renormalised(50)"
         )
     lines = ["! S-parameters by calderon, exp(+j omega t)"]
     if of_lines:

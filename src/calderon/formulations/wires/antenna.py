@@ -17,7 +17,8 @@ from calderon.formulations.checks import wavenumber_and_frequency
 from calderon.formulations.ports.board_slots import Lumped
 from calderon.formulations.ports.feeds import reference_resistance
 from calderon.formulations.ports.gaps import WireGap
-from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep, scattering
+from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep
+from calderon.formulations.ports.power_waves import scattering
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.wires.network import WireNetwork
 from calderon.formulations.wires.reactions import reaction_matrix

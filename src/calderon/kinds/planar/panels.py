@@ -3,6 +3,7 @@
 import numpy as np
 
 import calderon.plots as plots
+from calderon.formulations.ports.power_waves import reference_text
 from calderon.kinds.planar.results import PlanarResults, gain_scene
 from calderon.report import Sheet, panel
 from calderon.report.formatting import (
@@ -48,7 +49,7 @@ def scattering(results: PlanarResults, sheet: Sheet) -> None:
     sheet.file(f"scattering.s{len(results.problem.ports)}p", sweep.write_touchstone)
     if len(frequencies) == 1:
         return
-    lines = "their own impedance" if results.file.case.port[0].kind == "line" else f"{sweep.reference:g} ohm"
+    lines = "their own impedance" if results.file.case.port[0].kind == "line" else reference_text(sweep.reference)
     factor, unit = frequency_unit(float(frequencies.min()))
     label = f"magnitude of {'S11' if len(results.levels) == 1 else 'S'} (dB)"
     caption, axis = f"Magnitude of S for lines of {lines}.", f"frequency ({unit})"
