@@ -137,7 +137,8 @@ def write_touchstone(
     place, ports = file_path(path, "a scattering matrix", "patch.s1p"), s.shape[1]
     if place.suffix.lower() != f".s{ports}p":
         raise ValueError(f"a Touchstone file of {ports} port(s) ends with .s{ports}p, got {str(path)!r}")
-    if np.ndim(reference) or np.imag(reference) != 0 or not np.real(reference) > 0:
+    values = np.asarray(reference)
+    if values.ndim or values.imag != 0 or not values.real > 0:
         raise ValueError(
             f"Touchstone files have one positive resistance as the reference, got {describe(reference)} ohm: write "
             "renormalised(50)"
@@ -145,7 +146,7 @@ def write_touchstone(
     lines = ["! S-parameters by calderon, exp(+j omega t)"]
     if of_lines:
         lines.append("! relative to the impedance of the microstrip lines at the ports, which R does not state")
-    lines.append(f"# Hz S RI R {float(np.real(reference)):.10g}")
+    lines.append(f"# Hz S RI R {float(values.real):.10g}")
     for f, matrix in zip(frequencies, s.conj(), strict=True):
         rows = matrix.T.reshape(1, -1) if ports <= 2 else matrix  # S11 S21 S12 S22, else row by row
         text = [f"{float(f):.12g}"]

@@ -33,7 +33,7 @@ def reference_impedances(values: ArrayLike, ports: int) -> Reference:
 
 def reference_text(reference: Reference) -> str:
     """The reference as text: "50 ohm"."""
-    return f"{', '.join(f'{each:g}' for each in np.ravel(reference))} ohm"
+    return f"{', '.join(f'{each:g}' for each in np.ravel(np.asarray(reference)).tolist())} ohm"
 
 
 def scattering(admittance: Complex, reference: Reference) -> Complex:
@@ -69,7 +69,7 @@ def _factors(reference: Reference) -> Any:
     """F_i / F_j (p, p), or 1 for one resistance."""
     if np.ndim(reference) == 0:
         return 1.0
-    root = np.sqrt(np.real(reference))
+    root = np.sqrt(np.asarray(reference).real)
     return root[None, :] / root[:, None]
 
 
