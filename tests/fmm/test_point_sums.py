@@ -5,7 +5,7 @@ import pytest
 
 import calderon as cal
 from calderon.fmm import sums as module
-from calderon.products.lists import lists_of
+from calderon.products.lists import lists_of, pair_counts
 from calderon.products.octree import octree
 
 RANDOM = np.random.default_rng(0)
@@ -67,6 +67,10 @@ def test_every_pair_of_points_meets_once(name, apart):
     for target, source in np.concatenate(pairs):
         met[slice(*tree.targets[target]), slice(*tree.sources[source])] += 1
     assert met.min() == met.max() == 1
+    near, far = pair_counts(tree, apart)
+    assert far == len(lists.far.source)
+    sizes = [np.diff(each)[:, 0] for each in (tree.targets, tree.sources)]
+    assert near == sizes[0][pairs[0][:, 0]] @ sizes[1][pairs[0][:, 1]]
 
 
 @pytest.mark.parametrize("name", PLACES)

@@ -3,18 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
+from calderon.backends.numba import kernel
 from calderon.fmm.orders import Promise
 from calderon.fmm.tables import SLACK, Order
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.rows.special_pairs import FoundPairs
 from calderon.mesh import TriangleMesh
-from calderon.products.lists import CountedLists, Lists, counted_lists
+from calderon.products.lists import Lists, lists_of, pair_counts
 from calderon.products.octree import DEEPEST, Cube, Octree, octree
 from calderon.spaces import NodalVectorSpace, Space
 from calderon.spaces.pieces import Pieces
@@ -52,13 +53,14 @@ class Elements:
         triangles = [np.flatnonzero(own) for own in held]
         first = [int(each) for each in np.cumsum([0, *(len(each) for each in triangles)])[:-1]]
         given = list(zip(meshes, triangles, strict=True))
-        corners = np.concatenate([mesh.flat_triangles(each, "boxes of triangles").corners for mesh, each in given])
-        a, b, c = corners.swapaxes(0, 1)
-        low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
-        diameters = np.concatenate([mesh.diameters[each] for mesh, each in given])
+        centres, least = np.empty((sum(map(len, triangles)), 3)), np.empty(sum(map(len, triangles)))
         outside = 2 * order.margin
-        least = np.maximum(SLACK * (high - low).max(axis=1) / outside, near / (order.apart - outside) * diameters)
-        return Elements(meshes, triangles, first, (low + high) / 2, least)
+        for place, (mesh, each) in zip(first, given, strict=True):
+            if not mesh.is_flat:
+                mesh.flat_triangles(each, "boxes of triangles")  # says that there is none
+            factors = SLACK / outside, near / (order.apart - outside)
+            put_boxes(mesh.vertices, mesh.triangles, each, mesh.diameters, *factors, centres[place:], least[place:])
+        return Elements(meshes, triangles, first, centres, least)
 
     def sample(self, share: int) -> "Elements":
         """One of `share` triangles at random, as far as trees read them; all for 1."""
@@ -76,6 +78,20 @@ class Elements:
         """The place of each triangle of a space."""
         number = next(n for n, mesh in enumerate(self.meshes) if mesh is space.mesh)
         return self.first[number] + np.searchsorted(self.triangles[number], space.triangles)
+
+
+@kernel
+def put_boxes(vertices, triangles, chosen, diameters, wide, far, centres, least):
+    """Fill centres (n, 3) and least (n,) of `Elements` for the chosen (n,) of the triangles (T, 3) between vertices
+    (V, 3), which have diameters (T,); wide, far: factors of the extents of boxes, and of diameters."""
+    for n in range(len(chosen)):
+        one, two, three = triangles[chosen[n]]
+        extent = 0.0
+        for c in range(3):
+            x, y, z = vertices[one, c], vertices[two, c], vertices[three, c]
+            low, high = min(min(x, y), z), max(max(x, y), z)
+            centres[n, c], extent = (low + high) / 2, max(extent, high - low)
+        least[n] = max(wide * extent, far * diameters[chosen[n]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,23 +132,6 @@ class Side:
                     vars(each.space).pop(name, None)
 
 
-class Divided(NamedTuple):
-    """A tree that is compared with others. cost: of set-up and products, in pairs of triangles of neighbouring
-    leaves."""
-
-    tree: Octree
-    lists: CountedLists
-    cost: float
-
-    @staticmethod
-    def of(tree: Octree, apart: int, translation: float, share: int) -> "Divided":
-        """translation: the cost of one pair of separated boxes; share: for how many triangles each one stands."""
-        lists = counted_lists(tree, apart)
-        rows, columns = (np.diff(runs[lists.leaves])[:, 0] for runs in (tree.targets, tree.sources))
-        pairs = np.repeat(rows, np.diff(lists.near_start)) @ columns[lists.near]
-        return Divided(tree, lists, share**2 * float(pairs) + translation * int(lists.each.sum()))
-
-
 @dataclass(frozen=True, eq=False)
 class Layout:
     """A tree of the triangles of both sides; one side where they are the same. order: one that it is made for.
@@ -163,31 +162,36 @@ class Layout:
         test = trial if set(map(id, tests)) == set(map(id, trials)) else Elements.of(tests, order, near)
         same = trial.is_of(test)
 
-        def divided(cube: Cube, sides: tuple[Elements, Elements], share: int) -> Divided:
+        def divided(cube: Cube, sides: tuple[Elements, Elements], share: int) -> Octree:
             one, two = sides
             deepest = [np.clip(np.log2(cube.edge / each.least), 0, DEEPEST).astype(np.int64) for each in sides]
             most, levels = promise.leaf // share, (deepest[0], deepest[1])
-            tree = octree(one.centres, None if same else two.centres, most, levels, cube)
-            return Divided.of(tree, order.apart, worth * order.r, share)
+            return octree(one.centres, None if same else two.centres, most, levels, cube)
 
         # trees of a sample, each triangle of which stands for several, tell which cube is best
         cube = Cube.around(trial.centres, test.centres)
         share = min(SHARE, max(1, min(len(trial.centres), len(test.centres)) // SAMPLE))
         sample = trial.sample(share), test.sample(share)
 
-        def cheapest(factors: Sequence[float]) -> Divided:
-            found = dict[float, Divided]()
-            cubes = [cube.enlarged(each) for each in factors]
-            run_tasks(lambda k: found.update({factors[k]: divided(cubes[k], sample, share)}), len(factors))
-            return min((found[each] for each in factors), key=lambda each: each.cost)
+        def cheapest(factors: Sequence[float]) -> tuple[float, float, Octree]:
+            """The least cost of set-up and products, in pairs of triangles of neighbouring leaves, and its tree."""
+            found = dict[int, tuple[float, float, Octree]]()
+
+            def compare(k: int) -> None:
+                tree = divided(cube.enlarged(factors[k]), sample, share)
+                near, far = pair_counts(tree, order.apart)
+                found[k] = share**2 * near + worth * order.r * far, factors[k], tree
+
+            run_tasks(compare, len(factors))
+            return min(found.values(), key=lambda each: each[:2])
 
         # edges of the root by the least one, with which leaves of all sizes are possible, then around the best of these
         best = cheapest([1.0, 1.15, 1.3, 1.5, 1.75])
-        others = [each * best.tree.cube.edge / cube.edge for each in (0.94, 0.97, 1.03, 1.06)]
-        best = min([best, cheapest([each for each in others if each > 1])], key=lambda each: each.cost)
+        others = [each * best[2].cube.edge / cube.edge for each in (0.94, 0.97, 1.03, 1.06)]
+        best = min([best, cheapest([each for each in others if each > 1])], key=lambda each: each[0])
         # lists of the best one alone
-        best = best if share == 1 else divided(best.tree.cube, (trial, test), 1)
-        tree, lists = best.tree, best.lists.written()
+        tree = best[2] if share == 1 else divided(best[2].cube, (trial, test), 1)
+        lists = lists_of(tree, order.apart)
         columns = Side.of(trial, tree, lists, tree.source_order, tree.sources)
         rows = columns if same else Side.of(test, tree, lists, tree.target_order, tree.targets)
         return Layout(order, tree, lists, rows, columns, several)

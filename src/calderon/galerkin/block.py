@@ -91,9 +91,9 @@ class Block(SpecialPart):
             self.trial_surface = _surface(trial, self.trial, scale, origin)
         self.scale, self.green, self.real, self.is_complex = scale, green, real, out.dtype.kind == "c"
         self.parameters = np.array([value / scale for value in green.parameters])
-        radius = _radius(self.test_surface)
-        other = radius if self.trial_surface is self.test_surface else _radius(self.trial_surface)
-        spread = abs(complex(green.wavenumber)) / scale * (radius + other)
+        own = extents(self.test_surface.corners)
+        self.extents = own, own if self.trial_surface is self.test_surface else extents(self.trial_surface.corners)
+        spread = abs(complex(green.wavenumber)) / scale * sum(float(each.radius.max()) for each in self.extents)
         radial = self.radial = green.radial(spread)
         rule = triangle_rule(quadrature.regular)
         self.threes = self.form.is_plain and in_threes(rule, *self.moment_functions(rule))
@@ -222,7 +222,8 @@ class Block(SpecialPart):
         kernel: DistantKernel = "curls" if self.form.curls else "normal" if normal else "value"
         kind = self.distant_rule, kernel, degree
         given = complex(self.green.wavenumber) / self.scale, self.quadrature
-        return [reaches(*kind, side, *given) for side in (self.test_surface, self.trial_surface)]
+        test = reaches(*kind, self.test_surface, *given)
+        return [test, test if self.trial_surface is self.test_surface else reaches(*kind, self.trial_surface, *given)]
 
     def _through_centroids(self) -> bool:
         """Whether squared distances of points come from the centroids of their triangles (centroid_distances.py)."""
@@ -355,10 +356,8 @@ class Block(SpecialPart):
 
 def _surface(space: Any, selection: Selection, scale: float, origin: NDArray[np.float64]) -> FlatTriangles:
     """The selected supporting triangles of a space in coordinates (x - origin) * scale. ValueError for curved ones."""
-    chosen = space.triangles[selection.triangles]
-    return space.mesh.flat_triangles(chosen, "an integral operator").in_frame(scale, origin)
-
-
-def _radius(side: FlatTriangles) -> float:
-    """Largest distance of a corner from the centroid of its triangle."""
-    return float(extents(side.corners).radius.max())
+    mesh, chosen = space.mesh, space.triangles[selection.triangles]
+    whole = len(chosen) == mesh.number_of_triangles and mesh.is_flat and np.array_equal(chosen, mesh.locality)
+    if whole and scale == mesh.unit_frame[0] and np.array_equal(origin, mesh.unit_frame[1]):
+        return mesh.unit_triangles
+    return mesh.flat_triangles(chosen, "an integral operator", scale, origin)

@@ -8,7 +8,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.galerkin.regular.element_tables import FUNCTIONS_AT_ONCE, groups_of
-from calderon.mesh.locality import locality_order
+from calderon.mesh.locality import morton_order
+from calderon.pairs.grouping import arranged
 from calderon.spaces import Space
 
 
@@ -35,14 +36,16 @@ def select(space: Space, wanted: NDArray[np.int64] | None) -> Selection:
         index = np.where(wanted[order[place]] == index, order[place], -1) if len(wanted) else index
     if space.is_continuous:
         own, every = space.triangles[triangles], np.arange(space.mesh.number_of_triangles)
-        order = space.mesh.locality if np.array_equal(own, every) else locality_order(space.mesh.centroids[own])
-        triangles, index = triangles[order], index.take(order, axis=0)
+        order = space.mesh.locality if np.array_equal(own, every) else morton_order(space.mesh.centroids[own])
+        triangles, index = triangles[order], arranged(np.ascontiguousarray(index), order)
     return Selection(triangles, np.ascontiguousarray(index))
 
 
 def common_frame(first: Any, second: Any) -> tuple[float, NDArray[np.float64]]:
     """Scale and origin that bring both meshes into a box of about unit size, where squared distances suit single
     precision."""
+    if first is second:
+        return first.unit_frame
     low = np.minimum(first.bounds[0], second.bounds[0])
     high = np.maximum(first.bounds[1], second.bounds[1])
     return 1.0 / float(np.linalg.norm(high - low)), (low + high) / 2
@@ -53,10 +56,12 @@ def vertex_numbers(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Vertex numbers (n, 3) of both sides in one numbering; vertices at the same place are one."""
     sides = (test, test_triangles), (trial, trial_triangles)
-    first, second = (each.mesh.triangles.take(each.triangles[own], axis=0) for each, own in sides)
+    sides = sides[: 1 if test is trial and test_triangles is trial_triangles else 2]
+    found = [arranged(each.mesh.triangles, each.triangles[own]) for each, own in sides]
     if test.mesh is trial.mesh:
-        places = test.mesh.vertex_places
-        return places.take(first), places.take(second)
+        found = [test.mesh.vertex_places.take(each) for each in found]
+        return found[0], found[-1]
+    first, second = found
     tolerance = 1e-10 / common_frame(test.mesh, trial.mesh)[0]
     tree = scipy.spatial.cKDTree(test.mesh.vertices)
     distance, nearest = tree.query(trial.mesh.vertices, distance_upper_bound=tolerance)

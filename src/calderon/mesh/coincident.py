@@ -6,10 +6,11 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from calderon.backends.numba import kernel
 from calderon.mesh.errors import MeshError
 from calderon.mesh.sizes import LARGEST_LENGTH
 from calderon.mesh.tolerances import TOLERANCES
-from calderon.mesh.topology import connected, edge_table, row_numbers
+from calderon.mesh.topology import connected, edge_table
 from calderon.mesh.validation import areas_and_flat, repeated_rows
 
 
@@ -28,12 +29,38 @@ def coincident_points(points: NDArray, tolerance: float = 0.0) -> NDArray:
 
     Points closer than the tolerance coincide, and so do chains of them.
     """
-    places, group = row_numbers(points)
+    found, bits = np.empty(len(points), np.int64), 1 + len(points).bit_length()
+    numbers = np.ascontiguousarray(points + 0.0, np.float64).view(np.uint64)  # of which -0.0 is 0.0
+    _find_equal(numbers, np.uint64(64 - bits), np.full(1 << bits, -1), found)
     if tolerance > 0:
-        pairs = scipy.spatial.cKDTree(places).query_pairs(tolerance, output_type="ndarray")
-        group = connected(pairs[:, 0], pairs[:, 1], len(places))[group]
-    first, inverse = np.unique(group, return_index=True, return_inverse=True)[1:]
-    return first[inverse]
+        chosen, group = np.unique(found, return_inverse=True)
+        pairs = scipy.spatial.cKDTree(points[chosen]).query_pairs(tolerance, output_type="ndarray")
+        group = connected(pairs[:, 0], pairs[:, 1], len(chosen))[group]
+        first, inverse = np.unique(group, return_index=True, return_inverse=True)[1:]
+        found = first[inverse]
+    return found
+
+
+@kernel
+def _find_equal(numbers, shift, table, found):
+    """Fill found (n,) with the first of the rows (n, k) that equals each row, by a table of 2^(64 - shift) places, more
+    than there are rows, -1 at first."""
+    for n in range(len(numbers)):
+        key = np.uint64(0)
+        for c in range(numbers.shape[1]):
+            key = (key ^ numbers[n, c]) * np.uint64(0x9E3779B97F4A7C15)
+            key ^= key >> np.uint64(32)
+        place = np.int64((key * np.uint64(0x9E3779B97F4A7C15)) >> shift)
+        while table[place] >= 0:
+            is_equal = True
+            for c in range(numbers.shape[1]):
+                is_equal = is_equal and numbers[table[place], c] == numbers[n, c]
+            if is_equal:
+                break
+            place = place + 1 if place + 1 < len(table) else 0
+        if table[place] < 0:
+            table[place] = n
+        found[n] = table[place]
 
 
 def torn_vertices(vertices: NDArray, triangles: NDArray, tolerance: float) -> NDArray:

@@ -11,6 +11,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends.numba import kernel
+
 Array = NDArray[np.float64]
 OUTLINE = np.array([[0, 0], [1, 0], [0, 1], [0.5, 0], [0.5, 0.5], [0, 0.5]])
 
@@ -35,12 +37,6 @@ class FlatTriangles(NamedTuple):
     def take(self, numbers: NDArray[np.integer]) -> "FlatTriangles":
         """The triangles of these numbers (m,)."""
         return FlatTriangles(self.corners[numbers], self.normals[numbers], self.jacobian[numbers])
-
-    def in_frame(self, scale: float, origin: Array) -> "FlatTriangles":
-        """In coordinates (x - origin) * scale."""
-        corners = self.corners - origin
-        corners *= scale
-        return FlatTriangles(corners, self.normals, self.jacobian * scale**2)
 
     def parts(self, numbers: NDArray[np.integer], parts: Array) -> "FlatTriangles":
         """Parts (m, 3, 3), barycentric coordinates of their corners, of the triangles of these numbers (m,)."""
@@ -143,3 +139,35 @@ def _reciprocal(tangents: Array) -> Array:
     normal = np.cross(first, second)
     dual = np.stack([np.cross(second, normal), np.cross(normal, first)], axis=-2)
     return np.asarray(dual / np.einsum("...c,...c->...", normal, normal)[..., None, None])
+
+
+@kernel
+def enlarge(points, bounds):
+    """Enlarge a box, bounds (2, 3), its lowest and its highest corner, until it holds points (n, 3)."""
+    for i in range(len(points)):
+        for c in range(3):
+            bounds[0, c], bounds[1, c] = min(bounds[0, c], points[i, c]), max(bounds[1, c], points[i, c])
+
+
+@kernel
+def put_corners(vertices, triangles, chosen, scale, origin, corners):
+    """Fill corners (n, 3, 3) with those of the chosen (n,) of the triangles (T, 3) between vertices (V, 3), in
+    coordinates (x - origin) * scale."""
+    for n in range(len(chosen)):
+        for a in range(3):
+            vertex = triangles[chosen[n], a]
+            for c in range(3):
+                corners[n, a, c] = (vertices[vertex, c] - origin[c]) * scale
+
+
+@kernel
+def put_diameters(vertices, triangles, diameters):
+    """Fill diameters (n,) with the longest edges of triangles (n, 3) between vertices (V, 3)."""
+    for t in range(len(triangles)):
+        longest = 0.0
+        for a in range(3):
+            one, two, square = triangles[t, a], triangles[t, a - 2], 0.0
+            for c in range(3):
+                square += (vertices[one, c] - vertices[two, c]) ** 2
+            longest = max(longest, square)
+        diameters[t] = np.sqrt(longest)

@@ -18,7 +18,7 @@ from calderon.mesh.errors import MeshError, OrientationWarning, warn
 from calderon.mesh.faces.named_faces import NamedFaces
 from calderon.mesh.files.exchange import Exchange
 from calderon.mesh.files.writing import write
-from calderon.mesh.geometry import FlatTriangles, Geometry
+from calderon.mesh.geometry import FlatTriangles, Geometry, put_corners
 from calderon.mesh.shapes.division import quartered
 from calderon.mesh.shapes.edge_refinement import refined_toward
 from calderon.mesh.shapes.feature_remeshing import remeshed_by_gmsh
@@ -52,11 +52,27 @@ class TriangleMesh(NamedFaces, Exchange):
         """Points, normals and Jacobians on the triangles of these numbers; see `mesh.curved` for those that bend."""
         return self.flat_triangles(triangles, "")
 
-    def flat_triangles(self, triangles: NDArray[np.integer], what: str) -> FlatTriangles:
-        """The flat triangles of these numbers, for `what`, which is made for flat triangles only; ValueError that
-        names it where they are curved."""
-        corners = self.vertices.take(self.triangles.take(triangles, axis=0), axis=0)  # thrice as fast as by brackets
-        return FlatTriangles(corners, self.normals.take(triangles, axis=0), 2 * self.areas.take(triangles))
+    def flat_triangles(
+        self, triangles: NDArray[np.integer], what: str, scale: float = 1.0, origin: ArrayLike = (0.0, 0.0, 0.0)
+    ) -> FlatTriangles:
+        """The flat triangles of these numbers, in coordinates (x - origin) * scale, for `what`, which is made for flat
+        triangles only; ValueError that names it where they are curved."""
+        corners = np.empty((len(triangles), 3, 3))
+        put_corners(self.vertices, self.triangles, triangles, scale, np.asarray(origin, float), corners)
+        areas = 2 * self.areas.take(triangles) * scale**2
+        return FlatTriangles(corners, self.normals.take(triangles, axis=0), areas)
+
+    @cached_property
+    def unit_triangles(self) -> FlatTriangles:
+        """All triangles in the order of `locality`, in coordinates in which the bounding box has its centre in the
+        origin and a diagonal of 1."""
+        return self.flat_triangles(self.locality, "an integral operator", *self.unit_frame)
+
+    @property
+    def unit_frame(self) -> tuple[float, NDArray[np.float64]]:
+        """Scale and origin of the coordinates of `unit_triangles`."""
+        low, high = self.bounds
+        return 1.0 / self.diameter, (low + high) / 2
 
     @cached_property
     def barycentric_refinement(self) -> "BarycentricRefinement":

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.coincident import coincident_points
 from calderon.mesh.errors import OrientationWarning, warn
-from calderon.mesh.locality import locality_order
+from calderon.mesh.geometry import enlarge, put_diameters
+from calderon.mesh.locality import morton_order
 from calderon.mesh.orientation import consistent_orientation
 from calderon.mesh.topology import components_by_edges, edge_pairs, edge_signs, edge_table
 from calderon.mesh.validation import (
@@ -106,7 +107,7 @@ class Triangulation:
     @cached_property
     def locality(self) -> NDArray[np.int64]:
         """Numbers of the triangles, (nt,), in an order in which neighbours come together."""
-        return _frozen(locality_order(self.centroids))
+        return _frozen(morton_order(self.centroids))
 
     @cached_property
     def edge_lengths(self) -> NDArray[np.float64]:
@@ -116,7 +117,9 @@ class Triangulation:
     @cached_property
     def diameters(self) -> NDArray[np.float64]:
         """Longest edge of each triangle, (nt,)."""
-        return _frozen(self.edge_lengths[self.triangle_edges].max(axis=1))
+        diameters = np.empty(len(self.triangles))
+        put_diameters(self.vertices, self.triangles, diameters)
+        return _frozen(diameters)
 
     @cached_property
     def angles(self) -> NDArray[np.float64]:
@@ -188,8 +191,9 @@ class Triangulation:
     @cached_property
     def bounds(self) -> NDArray[np.float64]:
         """Lowest and highest corner of the bounding box, (2, 3)."""
-        used = self.vertices[self.used_vertices]
-        return _frozen(np.stack([used.min(axis=0), used.max(axis=0)]))
+        bounds = np.array([[np.inf] * 3, [-np.inf] * 3])
+        enlarge(self.vertices.take(self.used_vertices, axis=0), bounds)
+        return _frozen(bounds)
 
     @cached_property
     def diameter(self) -> float:

@@ -12,7 +12,8 @@ from calderon.backends.vectors import aligned, width
 from calderon.mlfmm.passes import expand, l2l, m2l, m2m
 from calderon.mlfmm.spectrum import Grid, Interpolation, flat
 from calderon.mlfmm.translation import translators
-from calderon.products.lists import OFFSETS, Lists, counting_order
+from calderon.pairs.grouping import grouped
+from calderon.products.lists import OFFSETS, Lists
 from calderon.products.octree import Octree
 
 
@@ -30,10 +31,8 @@ def pairs_of_levels(tree: Octree, lists: Lists) -> list[Pairs]:
     """The pairs of all levels, from the root on."""
     far = lists.far
     matrix = np.repeat(far.runs[:, 0], far.runs[:, 2] - far.runs[:, 1])
-    starts = np.cumsum(np.bincount(far.target + 1, minlength=len(tree.level) + 1))
     # pairs in the order of their targets
-    order = np.empty(len(matrix), np.int64)
-    counting_order(far.target, starts.copy(), order)
+    starts, order = grouped(far.target, len(tree.level))
     source, matrix = far.source[order], matrix[order]
     found = []
     for low, high in tree.runs_of_levels():

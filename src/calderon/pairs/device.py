@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from calderon.backends import Device, Kernels, Source, real_name, require_device_memory
 from calderon.backends.numba import kernel
 from calderon.backends.records import Record
+from calderon.mesh.geometry import enlarge
 from calderon.pairs.classes import MOST_CELLS, TouchingPairs
 from calderon.pairs.gauss_counts import COUNTS
 from calderon.pairs.grouping import grouped
@@ -100,7 +101,9 @@ class Candidates:
         for level in np.flatnonzero(np.bincount(octave - octave.min(initial=0))) + octave.min(initial=0):
             chosen = np.flatnonzero(octave == level)
             centre, radius, size = own.centre.take(chosen, axis=0), own.radius[chosen].max(), own.size[chosen].max()
-            low, high = (bound(centre.T, axis=1) for bound in (np.min, np.max))
+            bounds = np.array([[np.inf] * 3, [-np.inf] * 3])
+            enlarge(centre, bounds)
+            low, high = bounds
             edge = max(2 * float(radius) + self.reach * float(size), float((high - low).max()) / MOST_CELLS)
             room = 1 << int(len(chosen)).bit_length()
             cell, bucket = np.empty((len(chosen), 3), np.int32), np.empty(len(chosen), np.int32)

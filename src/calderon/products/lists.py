@@ -1,11 +1,12 @@
 """Which boxes of an octree meet: directly, or by translation of their expansions."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import jitable_part, kernel
+from calderon.pairs.grouping import grouped
 from calderon.products.octree import DEEPEST, Octree
 
 BLOCK = 128
@@ -37,10 +38,8 @@ class Runs(NamedTuple):
            matrices: int) -> "Runs":  # fmt: skip
         """The runs of pairs whose matrices and blocks (pairs,) are counted from 0 on."""
         key = block * matrices + matrix
-        each = np.bincount(key, minlength=(int(block.max(initial=-1)) + 1) * matrices)
-        order = np.empty(len(key), np.int64)
-        counting_order(key, np.cumsum(each) - each, order)
-        return Runs.counted(source[order], target[order], each, matrices)
+        starts, order = grouped(key, (int(block.max(initial=-1)) + 1) * matrices)
+        return Runs.counted(source.take(order), target.take(order), np.diff(starts), matrices)
 
     @staticmethod
     def counted(source: NDArray[np.int64], target: NDArray[np.int64], each: NDArray[np.int64], matrices: int) -> "Runs":
@@ -81,37 +80,14 @@ class Lists(NamedTuple):
         return np.stack([np.repeat(np.arange(len(self.leaves)), np.diff(self.near_start)), self.near], axis=1)
 
 
-class CountedLists(NamedTuple):
-    """Lists whose separated pairs are counted, not yet written. leaves, near_start, near: as of `Lists`; each: pairs by
-    blocks of targets and directions; family: the first seven arguments of `far_lists`."""
-
-    leaves: NDArray[np.int64]
-    near_start: NDArray[np.int64]
-    near: NDArray[np.int64]
-    each: NDArray[np.int64]
-    family: tuple[Any, ...]
-
-    def written(self) -> Lists:
-        """The lists, with all pairs."""
-        source, target = np.empty((2, int(self.each.sum())), np.int64)
-        far_lists(*self.family, np.cumsum(self.each) - self.each, source, target)
-        return Lists(self.leaves, self.near_start, self.near, Runs.counted(source, target, self.each, self.family[-1]))
-
-
 def lists_of(tree: Octree, apart: int = 1) -> Lists:
     """The lists of a tree; neighbours are boxes of one level that are at most so many edges apart."""
-    return counted_lists(tree, apart).written()
-
-
-def counted_lists(tree: Octree, apart: int) -> CountedLists:
-    """The lists of a tree, as of `lists_of`, for those who compare trees."""
     boxes, key = len(tree.level), tree.first_key
     leaves = np.flatnonzero(tree.leaf)
     leaves = leaves[np.argsort(key[leaves], kind="stable")]
     ends = key + 8 ** (DEEPEST - tree.level.astype(np.int64))
     within = np.stack([np.searchsorted(key[leaves], each) for each in (key, ends)], axis=1)
-    neighbours = np.full((boxes, (2 * apart + 1) ** 3), -1, np.int32)
-    find_neighbours(tree.parent, tree.children, tree.position, apart, neighbours)
+    neighbours = neighbours_of(tree, apart)
     holds = np.stack([np.diff(each)[:, 0] > 0 for each in (tree.sources, tree.targets)], axis=1)
     start = np.zeros(len(leaves) + 1, np.int64)
     none = np.zeros(0, np.int64)
@@ -123,7 +99,23 @@ def counted_lists(tree: Octree, apart: int) -> CountedLists:
     each = np.zeros(-(-boxes // BLOCK) * len(directions), np.int64)
     family = tree.parent, tree.children, tree.position, neighbours, holds, numbers_of(directions), len(directions)
     far_lists(*family, each, none, none)
-    return CountedLists(leaves, start, near, each, family)
+    source, target = np.empty((2, int(each.sum())), np.int64)
+    far_lists(*family, np.cumsum(each) - each, source, target)
+    return Lists(leaves, start, near, Runs.counted(source, target, each, len(directions)))
+
+
+def neighbours_of(tree: Octree, apart: int) -> NDArray[np.int32]:
+    """(boxes, n) the neighbours of each box, with itself, ended by -1."""
+    neighbours = np.empty((len(tree.level), (2 * apart + 1) ** 3), np.int32)
+    find_neighbours(tree.parent, tree.children, tree.position, apart, neighbours)
+    return neighbours
+
+
+def pair_counts(tree: Octree, apart: int) -> tuple[int, int]:
+    """How many pairs of a target and a source are in neighbouring leaves, and how many pairs of boxes are translated:
+    what the lists of a tree would have, for those who compare trees."""
+    near, far = count_pairs(tree.parent, tree.children, neighbours_of(tree, apart), tree.sources, tree.targets)
+    return int(near), int(far)
 
 
 def numbers_of(directions: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -132,14 +124,6 @@ def numbers_of(directions: NDArray[np.int64]) -> NDArray[np.int64]:
     numbers = np.full(3 * [2 * most + 1], -1)
     numbers[tuple((directions + most).T)] = np.arange(len(directions))
     return numbers
-
-
-@kernel
-def counting_order(key, place, order):
-    """The stable order of numbers by key; place: where each key begins."""
-    for i in range(len(key)):
-        order[place[key[i]]] = i
-        place[key[i]] += 1
 
 
 @jitable_part
@@ -158,7 +142,8 @@ def find_neighbours(parent, children, position, apart, neighbours):
     parent (boxes,), children (boxes, 8): in the tree, -1 for none; position (boxes, 3): integers, on the level of each;
     apart: edges between neighbours, at most.
     """
-    neighbours[0, 0] = 0
+    neighbours[0, 0], most = 0, neighbours.shape[1]
+    neighbours[0, 1:] = -1
     for b in range(1, len(parent)):
         count = 0
         for n in neighbours[parent[b]]:
@@ -168,6 +153,37 @@ def find_neighbours(parent, children, position, apart, neighbours):
                 if c >= 0 and are_neighbours(position, b, c, apart):
                     neighbours[b, count] = c
                     count += 1
+        if count < most:
+            neighbours[b, count] = -1
+
+
+@kernel
+def count_pairs(parent, children, neighbours, sources, targets):
+    """The numbers of `pair_counts`. neighbours: as in `near_lists`; sources, targets (boxes, 2): runs of a tree."""
+    near, far = np.int64(0), np.int64(0)
+    # children of each box that have sources
+    carrying = np.zeros(len(parent), np.int64)
+    for b in range(1, len(parent)):
+        carrying[parent[b]] += sources[b, 1] > sources[b, 0]
+    for b in range(len(parent)):
+        s, t = sources[b, 1] - sources[b, 0], targets[b, 1] - targets[b, 0]
+        leaf = children[b].max() < 0
+        for n in neighbours[b]:
+            if n < 0:
+                break
+            others = sources[n, 1] - sources[n, 0]
+            far -= b > 0 and t > 0 and others > 0
+            if leaf:
+                near += t * others
+                # smaller leaves in a neighbour have no list in which the larger one is found
+                if children[n].max() >= 0:
+                    near += s * (targets[n, 1] - targets[n, 0])
+        if b > 0 and t > 0:
+            for n in neighbours[parent[b]]:
+                if n < 0:
+                    break
+                far += carrying[n]
+    return near, far
 
 
 @kernel

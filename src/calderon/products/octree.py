@@ -7,11 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import first_at_least, jitable_part, kernel
-
-DEEPEST = 20
-"""Levels below the root: 60 bits of a key."""
-DIGIT = 10
-"""Bits by which keys are sorted at a time."""
+from calderon.mesh.geometry import enlarge
+from calderon.mesh.locality import DEEPEST, order_of, point_keys, spread
 
 
 class Cube(NamedTuple):
@@ -123,78 +120,10 @@ def octree(
         limits.append(np.full(1, DEEPEST) if deepest is None else deepest[n][order])
     if targets is None:
         keys, orders, limits = keys * 2, orders * 2, limits * 2
-    boxes = divide(*keys, most, *limits, np.zeros((0, 0), np.int64), np.zeros((0, 0), np.int64))
-    table, children = np.empty((boxes, 9), np.int64), np.empty((boxes, 8), np.int64)
-    divide(*keys, most, *limits, table, children)
+    table, children = divide(*keys, most, *limits)
     level, parent = table[:, 0].astype(np.int32), table[:, 1].astype(np.int32)
-    return Octree(cube, level, parent, children.astype(np.int32), table[:, 2:5].copy(), table[:, 5:7].copy(),
+    return Octree(cube, level, parent, children.copy(), table[:, 2:5].copy(), table[:, 5:7].copy(),
                   table[:, 7:9].copy(), *orders)  # fmt: skip
-
-
-def order_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The stable order of Morton keys, by their digits from the last one on."""
-    found, spare = np.empty((2, len(keys), 2), np.int64)
-    found[:, 0], found[:, 1] = keys, np.arange(len(keys))
-    passes = sort_by_digits(found, spare)
-    return (spare if passes % 2 else found)[:, 1].copy()
-
-
-@kernel
-def sort_by_digits(found, spare):
-    """Sort rows (n, 2) by their first numbers, from one array, `found` at first, to the other, `spare`, in each
-    pass; return the number of passes."""
-    # how often each digit occurs
-    digits = 3 * DEEPEST // DIGIT
-    counts = np.zeros((digits, 1 << DIGIT), np.int64)
-    for i in range(len(found)):
-        for d in range(digits):
-            counts[d, (found[i, 0] >> (DIGIT * d)) & ((1 << DIGIT) - 1)] += 1
-    passes = 0
-    for d in range(digits):
-        before = np.int64(0)
-        if len(found) == 0 or counts[d, (found[0, 0] >> (DIGIT * d)) & ((1 << DIGIT) - 1)] == len(found):
-            continue  # one digit for all
-        # where each digit begins, and rows in the order of digits
-        for k in range(1 << DIGIT):
-            counts[d, k], before = before, before + counts[d, k]
-        for i in range(len(found)):
-            k = (found[i, 0] >> (DIGIT * d)) & ((1 << DIGIT) - 1)
-            spare[counts[d, k], 0], spare[counts[d, k], 1] = found[i, 0], found[i, 1]
-            counts[d, k] += 1
-        found, spare = spare, found
-        passes += 1
-    return passes
-
-
-@kernel
-def enlarge(points, bounds):
-    """Enlarge a box, bounds (2, 3), its lowest and its highest corner, until it holds points (n, 3)."""
-    for i in range(len(points)):
-        for c in range(3):
-            bounds[0, c], bounds[1, c] = min(bounds[0, c], points[i, c]), max(bounds[1, c], points[i, c])
-
-
-@jitable_part
-def spread(v):
-    """The bits of a number v with two zeros between them."""
-    v = (v | (v << 32)) & 0x1F00000000FFFF
-    v = (v | (v << 16)) & 0x1F0000FF0000FF
-    v = (v | (v << 8)) & 0x100F00F00F00F00F
-    v = (v | (v << 4)) & 0x10C30C30C30C30C3
-    return (v | (v << 2)) & 0x1249249249249249
-
-
-@kernel
-def point_keys(points, low, scale, without, keys):
-    """Fill keys (n,) with Morton keys of points (n, 3): the bits of the three coordinates (x - low) * scale in turn,
-    x first; the last `without` bits, which no box tells apart, are 0, so that they need no sorting."""
-    last = np.int64((1 << DEEPEST) - 1)
-    for i in range(len(points)):
-        key = np.int64(0)
-        for c in range(3):
-            place = min(max(np.int64((points[i, c] - low[c]) * scale), np.int64(0)), last)
-            key = (key << 1) | spread(place)
-        keys[i] = (key >> without) << without
 
 
 @kernel
@@ -219,38 +148,36 @@ def shallowest(limits, lo, hi):
 
 
 @kernel
-def divide(sources, targets, most, source_limit, target_limit, table, children):
-    """Divide boxes until they hold at most `most` sources and targets; return their number. Fills table (boxes, 9)
-    (level, parent, position, runs of sources and of targets) and children (boxes, 8), unless it is empty.
+def divide(sources, targets, most, source_limit, target_limit):
+    """Divide boxes until they hold at most `most` sources and targets: (boxes, 9) level, parent, position, runs of
+    sources and of targets; (boxes, 8) children.
 
     sources, targets (n,): keys, increasing; source_limit, target_limit: the deepest level of each, or one for all.
     """
-    keep = len(table) > 0
-    capacity = len(table) if keep else 1024
-    work = table if keep else np.empty((capacity, 9), np.int64)
-    work[0] = 0
-    work[0, 1], work[0, 6], work[0, 8] = -1, len(sources), len(targets)
+    capacity = 64 + 8 * max(len(sources), len(targets)) // max(1, most)
+    table, children = np.empty((capacity, 9), np.int64), np.empty((capacity, 8), np.int32)
+    table[0] = 0
+    table[0, 1], table[0, 6], table[0, 8] = -1, len(sources), len(targets)
     count, box = 1, 0
     # boxes in the order in which they are made, level by level
     while box < count:
-        level, s_lo, s_hi, t_lo, t_hi = work[box, 0], work[box, 5], work[box, 6], work[box, 7], work[box, 8]
-        if keep:
-            children[box] = -1
+        level, s_lo, s_hi, t_lo, t_hi = table[box, 0], table[box, 5], table[box, 6], table[box, 7], table[box, 8]
+        children[box] = -1
         divides = max(s_hi - s_lo, t_hi - t_lo) > most and level < DEEPEST
         if divides:
             divides = level < min(shallowest(source_limit, s_lo, s_hi), shallowest(target_limit, t_lo, t_hi))
         # children in the order of their keys, those alone that hold anything
         if divides:
-            if count + 8 > capacity and not keep:
+            if count + 8 > capacity:
                 capacity *= 2
-                larger = np.empty((capacity, 9), np.int64)
-                larger[:count] = work[:count]
-                work = larger
+                larger, more = np.empty((capacity, 9), np.int64), np.empty((capacity, 8), np.int32)
+                larger[:count], more[: box + 1] = table[:count], children[: box + 1]
+                table, children = larger, more
             # keys of the children: those of the position, with the octant as the last digit
             shift = 3 * (DEEPEST - level - 1)
             first = np.int64(0)
             for c in range(3):
-                first = (first << 1) | spread(work[box, 2 + c])
+                first = (first << 1) | spread(table[box, 2 + c])
             first <<= 3
             s, t = s_lo, t_lo
             # sources and targets of each child are those below its end
@@ -258,13 +185,12 @@ def divide(sources, targets, most, source_limit, target_limit, table, children):
                 end = (first + octant + 1) << shift
                 s_end, t_end = first_at_least(sources, s, s_hi, end), first_at_least(targets, t, t_hi, end)
                 if s_end > s or t_end > t:
-                    if keep:
-                        children[box, octant] = count
-                    work[count, 0], work[count, 1] = level + 1, box
+                    children[box, octant] = count
+                    table[count, 0], table[count, 1] = level + 1, box
                     for c in range(3):
-                        work[count, 2 + c] = 2 * work[box, 2 + c] + ((octant >> (2 - c)) & 1)
-                    work[count, 5], work[count, 6], work[count, 7], work[count, 8] = s, s_end, t, t_end
+                        table[count, 2 + c] = 2 * table[box, 2 + c] + ((octant >> (2 - c)) & 1)
+                    table[count, 5], table[count, 6], table[count, 7], table[count, 8] = s, s_end, t, t_end
                     count += 1
                 s, t = s_end, t_end
         box += 1
-    return count
+    return table[:count], children[:count]

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends.numba import kernel
 from calderon.spaces.nodal_vector_space import NodalVectorSpace
 from calderon.spaces.space import Space
 
@@ -37,15 +38,16 @@ class Pieces(NamedTuple):
     @staticmethod
     def of(space: Space, group: NDArray[np.int64], groups: int) -> "Pieces":
         """group (triangles of the support,): the group of each of them, of so many."""
-        kept = space.dofs >= 0
-        key = (group[:, None] * space.dimension + space.dofs)[kept]
-        found, place = np.unique(key, return_inverse=True)
-        dofs = np.full(space.dofs.shape, -1, np.int64)
-        dofs[kept] = place.ravel()
-        own, whole = np.divmod(found, space.dimension)
-        name, numbers = f"pieces of {space.name}", (space.triangles, dofs, len(found))
-        pieces = PieceSpace(name, space.mesh, space.element, *numbers, space.is_continuous)
-        return Pieces(pieces, whole, np.searchsorted(own, np.arange(groups + 1)), space.dimension, group)
+        starts, none = np.zeros(groups + 1, np.int64), np.zeros(0, np.int64)
+        seen, dofs = np.full(groups, -1), np.full(space.dofs.shape, -1, np.int64)
+        _put_pieces(*space.carriers, group, seen, starts[1:], none, dofs)
+        starts = np.cumsum(starts)
+        whole, ends = np.empty(int(starts[-1]), np.int64), starts.copy()
+        seen[:] = -1
+        _put_pieces(*space.carriers, group, seen, ends, whole, dofs)
+        numbers = space.triangles, dofs, len(whole)
+        pieces = PieceSpace(f"pieces of {space.name}", space.mesh, space.element, *numbers, space.is_continuous)
+        return Pieces(pieces, whole, starts, space.dimension, group)
 
     def with_components(self, count: int) -> "Pieces":
         """The pieces of fields with `count` components of each function."""
@@ -81,3 +83,24 @@ class Pieces(NamedTuple):
         """(k, dimension) sums over the pieces (k, n) of each function: the transposed of x[whole]."""
         found = [np.bincount(self.whole, each, self.dimension) for each in values]
         return np.reshape(found, (len(values), self.dimension))
+
+
+@kernel
+def _put_pieces(start, rows, functions, group, seen, ends, whole, dofs):
+    """Put the functions that each group has a piece of, increasing, into whole from ends[g] on, which is advanced, and
+    the numbers of pieces into dofs (n, L); count pieces first, in a call with `whole` empty, in ends[g].
+
+    start, rows, functions: of `Carriers`; group (n,): of each row; seen (groups,): -1, overwritten.
+    """
+    for f in range(start.size - 1):
+        for e in range(start[f], start[f + 1]):
+            g = group[rows[e]]
+            is_new = seen[g] != f
+            seen[g] = f
+            if whole.size == 0:
+                ends[g] += is_new
+                continue
+            if is_new:
+                whole[ends[g]] = f
+                ends[g] += 1
+            dofs[rows[e], functions[e]] = ends[g] - 1

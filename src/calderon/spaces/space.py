@@ -110,10 +110,11 @@ class Space(ProjectionSpace):
     @cached_property
     def nodes(self) -> NDArray[np.float64]:
         """(dimension, 3) points at which the functions are dual (centroids for P0)."""
-        points = self.geometry.points(self.element.nodes)
-        nodes = np.empty((self.dimension, 3))
-        kept = self.dofs >= 0
-        nodes[self.dofs[kept]] = points[kept]
+        nodes, kept = np.empty((self.dimension, 3)), self.dofs >= 0
+        if self.element.degree == 1 and self.mesh.is_flat:  # as nearly always
+            nodes[self.dofs[kept]] = self.mesh.vertices[self.mesh.triangles[self.triangles][kept]]
+        else:
+            nodes[self.dofs[kept]] = self.geometry.points(self.element.nodes)[kept]
         return nodes
 
     @cached_property

@@ -53,22 +53,44 @@ def _put_supports(vertices, triangles, dofs, boxes, middles, numbers):
 
 
 class Carriers(NamedTuple):
-    """Rows of dofs: those with function f stand from start[f] to start[f + 1] in `rows`."""
+    """Rows of dofs: those with function f stand from start[f] to start[f + 1] in `rows`, as local function `locals`."""
 
     start: NDArray[np.int64]
-    rows: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    locals: NDArray[np.int32]
 
     def of(self, functions: NDArray[np.int64]) -> NDArray[np.int64]:
         """The rows of dofs with any of these functions, in order."""
         first, count = self.start[functions], self.start[functions + 1] - self.start[functions]
         ends = np.cumsum(count)
         places = np.repeat(first - ends + count, count) + np.arange(count.sum())
-        return np.unique(self.rows[places])
+        return np.unique(self.rows[places]).astype(np.int64)
 
 
 def carriers_of(dofs: NDArray[np.int64], dimension: int) -> Carriers:
-    """From dofs (n, L), numbers of functions, -1 for none."""
-    rows, local = np.nonzero(dofs >= 0)
-    functions = dofs[rows, local]
-    order = np.argsort(functions, kind="stable")
-    return Carriers(np.searchsorted(functions[order], np.arange(dimension + 1)), rows[order])
+    """From dofs (n, L), numbers of so many functions, -1 for none."""
+    start, none = np.zeros(dimension + 2, np.int64), np.zeros(0, np.int32)
+    dofs = np.ascontiguousarray(dofs, np.int64)
+    _put_carriers(dofs, start, none, none)
+    start = np.cumsum(start)
+    rows, functions = np.empty((2, int(start[-1])), np.int32)
+    _put_carriers(dofs, start, rows, functions)
+    return Carriers(start[:-1], rows, functions)
+
+
+@kernel
+def _put_carriers(dofs, start, rows, functions):
+    """Put the rows and the local functions of each function f from start[f + 1] on, which becomes where they end; count
+    them first, in a call with `rows` empty, in start[f + 2].
+
+    dofs (n, L): the functions of each row, -1 for none; start (dimension + 2,); rows, functions (m,): of `Carriers`.
+    """
+    for t in range(dofs.shape[0]):
+        for n in range(dofs.shape[1]):
+            f = dofs[t, n]
+            if f >= 0 and rows.size == 0:
+                start[f + 2] += 1
+            elif f >= 0:
+                place = start[f + 1]
+                rows[place], functions[place] = t, n
+                start[f + 1] += 1

@@ -18,15 +18,15 @@ typedef STORED_REAL stored_type;
     for (int c = 0; c < FIELDS; c++)                                                \
         sums[((size_t)c * FUNCTIONS + (k)) * width + own] += charge[c] * (c < PLAIN ? (value) : (slope))
 
-/* Sums (FIELDS, FUNCTIONS, width) of the charges of `count` pieces from number `first` on times all basis functions. corners
-   (n, 9) of triangles, in edges of the root; piece n is local function locals[e] of triangle triangles[e] for e from
+/* Sums (FIELDS, FUNCTIONS, width) of the charges of `count` pieces from number `first` on times all basis functions. vertices
+   (V, 3) in edges of the root, corners (n, 3): those of triangles; piece n is local function locals[e] of triangle triangles[e] for e from
    starts[n] up to, without, starts[n + 1], in leaf leaves[n] with boxes (leaves, 4), centre and edge. points (POINTS, 2): of
    the rule; table: weights times values (local functions, POINTS), or times derivatives (local functions, POINTS, 2) for
    curls. */
-KERNEL basis_moments(GLOBAL const wide_type *corners, GLOBAL const int *starts, GLOBAL const int *triangles,
-                     GLOBAL const int *locals, GLOBAL const int *leaves, GLOBAL const wide_type *boxes,
-                     GLOBAL const wide_type *points, GLOBAL const wide_type *table, int first, int count, int width,
-                     GLOBAL real_type *sums)
+KERNEL basis_moments(GLOBAL const wide_type *vertices, GLOBAL const int *corners, GLOBAL const int *starts,
+                     GLOBAL const int *triangles, GLOBAL const int *locals, GLOBAL const int *leaves,
+                     GLOBAL const wide_type *boxes, GLOBAL const wide_type *points, GLOBAL const wide_type *table,
+                     int first, int count, int width, GLOBAL real_type *sums)
 {
     int own = THREAD(0), piece = first + own;
     if (own >= count)
@@ -36,11 +36,12 @@ KERNEL basis_moments(GLOBAL const wide_type *corners, GLOBAL const int *starts, 
         sums[(size_t)k * width + own] = R(0.0);
     NO_UNROLL
     for (int e = starts[piece]; e < starts[piece + 1]; e++) {
-        GLOBAL const wide_type *corner = corners + 9 * (size_t)triangles[e];
+        GLOBAL const int *own_corners = corners + 3 * (size_t)triangles[e];
+        GLOBAL const wide_type *corner = vertices + 3 * (size_t)own_corners[0];
         wide_type u[3], v[3], normal[3];
         for (int c = 0; c < 3; c++) {
-            u[c] = corner[3 + c] - corner[c];
-            v[c] = corner[6 + c] - corner[c];
+            u[c] = vertices[3 * (size_t)own_corners[1] + c] - corner[c];
+            v[c] = vertices[3 * (size_t)own_corners[2] + c] - corner[c];
         }
         normal[0] = u[1] * v[2] - u[2] * v[1];
         normal[1] = u[2] * v[0] - u[0] * v[2];

@@ -10,7 +10,6 @@ from calderon.backends.devices.device_matrix import GROUP, vector_type
 from calderon.fmm.layout import Layout
 from calderon.fmm.moment_store import Moments
 from calderon.fmm.tables import Combined, Tables
-from calderon.galerkin.rows.cluster_tables import incidence
 from calderon.products.device.tables import indices
 from calderon.quadrature import triangle_rule
 from calderon.spaces.space import Space
@@ -51,7 +50,7 @@ class DeviceMoments:
         require_device_memory(device, self.nbytes + room, "moments of functions", advice)
         self.there, sums = device.empty((self.count * self.rank,), stored), device.empty((room // real.itemsize,), real)
         # triangles, pieces, leaves, and the tables of all triangles
-        corners = tree.inside(space.mesh.flat_triangles(space.triangles, "moments").corners.reshape(-1, 3))
+        places, corners = tree.inside(space.mesh.vertices), space.mesh.triangles.take(space.triangles, axis=0)
         boxes = np.column_stack([tree.centre, tree.edge])[layout.lists.leaves]
         leaves = indices(device, np.repeat(np.arange(len(boxes)), np.diff(starts)))
         values = space.element.gradients(rule.points) * rule.weights[:, None] if kind == "curl" else (
@@ -64,8 +63,8 @@ class DeviceMoments:
         def sent(numbers: Any) -> Any:
             return device.array(np.ascontiguousarray(numbers, wide))
 
-        lists, boxes = [indices(device, each) for each in incidence(space.dofs, count)], sent(boxes)
-        given = sent(corners), *lists, leaves, boxes, sent(rule.points), sent(values)
+        boxes, lists = sent(boxes), [indices(device, each) for each in (corners, *space.carriers)]
+        given = sent(places), *lists, leaves, boxes, sent(rule.points), sent(values)
         ends = np.searchsorted([each.run for each in parts], np.arange(combined.runs + 1))
         chosen = np.array([(each.field, each.matrix, each.power) for each in parts])
         factors = sent([unit * factor * each.factor for each in parts])

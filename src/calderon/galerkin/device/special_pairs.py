@@ -31,7 +31,7 @@ from calderon.pairs.device import TRIANGLE_OF_PAIRS, Candidates, DevicePairs, Pa
 from calderon.pairs.near import restriction
 from calderon.pairs.overlaps import refuse_overlaps
 from calderon.pairs.rules import Batch, tables_in_pairs
-from calderon.pairs.search import Extents, extents
+from calderon.pairs.search import Extents
 from calderon.pairs.tables import ProductTable, RuleTable
 
 INVERSES = np.zeros((3, 3, 3), np.int8)
@@ -156,19 +156,19 @@ class DeviceSpecialPairs(SpecialPairs):
         if self.found is None or not self.found.fits(key, sides):
             vertices = vertex_numbers(self.test_space, self.test.triangles, self.trial_space, self.trial.triangles)
             there = self.test_there, self.trial_there
-            extent = [self._extents(each) for each in there[: 1 if there[0] is there[1] else 2]]
+            given = zip(self.extents, there[: 1 if there[0] is there[1] else 2], strict=False)
+            extent = [(own, self._extents(own, each)) for own, each in given]
             columns = zip((extent[0], extent[-1]), vertices, (first, second), self._ranks(), strict=True)
             test, trial = (PairSide(*found, *others) for found, *others in columns)
             both = trial if there[0] is there[1] else test, trial
             self.found = FoundPairs(key, sides, Candidates(self.device, self._moment_type, *both, mesh is other, reach))
         return self.found.pairs
 
-    def _extents(self, there: DeviceTriangles) -> tuple[Extents, Any]:
-        """The extents of triangles, and their records for searches."""
-        found = extents(there.surface.corners)
+    def _extents(self, found: Extents, there: DeviceTriangles) -> Any:
+        """The records for searches of triangles with these extents."""
         sizes = {name: getattr(found, name)[:, None] for name in ("radius", "size", "stretch")}
         parts = {"corners": there.corners, "centre": found.centre, **sizes}
-        return found, there.packed(TRIANGLE_OF_PAIRS, parts, self._moment_type)
+        return there.packed(TRIANGLE_OF_PAIRS, parts, self._moment_type)
 
     def _on_device(self, tables: RuleTable) -> tuple[Any, ...]:
         """Points and products of rules, parameters, and starts of the rules on the device, and the number of points of

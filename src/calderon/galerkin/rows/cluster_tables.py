@@ -15,14 +15,17 @@ from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import jitable, number
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.sorting import sort
+from calderon.spaces.supports import carriers_of
 
 CHUNK = 64
 """Triangles of a cluster that are worked on at a time: what belongs to them stays in the first-level cache."""
 PITCH = CHUNK + 16
 """Numbers from one row of a chunk to the next: not a power of two, which would meet few places of the cache."""
 COMPACT = 8
-"""Triangles between the first and the last one of a cluster, for each of its own, up to which they are looked through:
-to sort the list takes as long."""
+"""Words of bits between the first and the last triangle of a cluster, for each of its own, up to which they are looked
+through: to sort the list takes as long."""
+WORD = 32
+"""Triangles whose bits are in one word."""
 
 
 class Header(NamedTuple):
@@ -99,7 +102,7 @@ def row_integers(
     """RowSide.integers of a side; table, length, width: how many numbers a table, a record and a triangle of a chunk
     have. ValueError for too many triangles."""
     count, functions = places.shape
-    incident = incidence(places, len(clusters.order))
+    incident = carriers_of(places, len(clusters.order))
     own = functions == 1 and np.array_equal(places[:, 0], np.arange(count))
     # the last vectors are read beyond the end; rows should not lie a multiple of 4096 bytes apart
     pitch, records = (count - (count + 16) % 512 + 544 if own else 0), table + length * count
@@ -158,81 +161,55 @@ def triangle_order(places: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.argsort(np.where(places >= 0, places, np.iinfo(np.int64).max).min(axis=1), kind="stable")
 
 
-def incidence(local: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """STARTS, TRIANGLES and LOCALS of a RowSide from the positions `local` (T, L), of `count` in all."""
-    starts = np.zeros(count + 2, np.int64)
-    _put_incidence(local, starts, *np.empty((2, 0), np.int64))
-    starts = np.cumsum(starts)
-    triangles, functions = np.empty((2, int(starts[-1])), np.int64)
-    _put_incidence(local, starts, triangles, functions)
-    return starts[:-1], triangles, functions
-
-
-@kernel
-def _put_incidence(local, starts, triangles, functions):
-    """Put the triangles and the local functions of each position from starts[p + 1] on, which becomes where they end;
-    count them first, in a call with `triangles` empty.
-
-    local (T, L): the position of each function, -1 for none; starts (count + 2,): in the first call starts[p + 2]
-    becomes the number of position p; triangles, functions (n,): TRIANGLES and LOCALS of a `RowSide`.
-    """
-    for t in range(local.shape[0]):
-        for f in range(local.shape[1]):
-            p = local[t, f]
-            if p >= 0 and triangles.size == 0:
-                starts[p + 2] += 1
-            elif p >= 0:
-                place = starts[p + 1]
-                triangles[place], functions[place] = t, f
-                starts[p + 1] += 1
-
-
 def triangle_lists(
     starts: NDArray[np.int64], triangles: NDArray[np.integer], clusters: Clusters
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """LIST_STARTS and LISTS of a RowSide from STARTS and TRIANGLES."""
-    seen = np.full(int(triangles.max(initial=-1)) + 1, -1)
-    runs = [each.astype(np.int64) for each in (clusters.start, clusters.stop, clusters.run_starts)]
-    ends = np.zeros(len(runs[2]), np.int64)
-    _list_triangles(starts, triangles, *runs, seen, ends, np.zeros(0, np.int32))
-    ends = np.cumsum(ends)
-    lists = np.empty(ends[-1], np.int32)
-    seen[:] = -1
-    _list_triangles(starts, triangles, *runs, seen, ends, lists)
-    return ends, lists
+    seen = np.zeros(int(triangles.max(initial=-1)) // WORD + 1, np.int64)
+    first, stop, runs = (each.astype(np.int64) for each in (clusters.start, clusters.stop, clusters.run_starts))
+    ends = np.zeros(len(runs), np.int64)
+    most = int((starts[stop] - starts[first]).sum())  # takes no memory where nothing is written
+    lists = np.empty(most, np.int32)
+    _list_triangles(starts, triangles, first, stop, runs, seen, ends, lists)
+    return ends, lists[: ends[-1]]
 
 
 @kernel
 def _list_triangles(starts, triangles, first, stop, runs, seen, ends, lists):
-    """List the triangles of each cluster once, increasing; count them first, in a call with `lists` empty.
+    """List the triangles of each cluster once, increasing.
 
     starts, triangles: STARTS and TRIANGLES of a `RowSide`; first, stop (R,): positions of the unknowns of each run;
-    runs (C + 1,): where the runs of each cluster begin; seen (T,): -1, overwritten; ends (C + 1,): in the first call
-    ends[c + 1] becomes the number of triangles of cluster c, in the second one those of c begin at lists[ends[c]].
+    runs (C + 1,): where the runs of each cluster begin; seen: a bit of 0 for each triangle, in words; those of cluster
+    c are written to lists from ends[c] up to, without, ends[c + 1], which is filled in, too.
     """
     for c in range(runs.size - 1):
         # triangles in the order of the functions, each once
-        count, low, high = 0, seen.size, -1
+        count, low, high = ends[c], seen.size, -1
         for r in range(runs[c], runs[c + 1]):
             for m in range(starts[first[r]], starts[stop[r]]):
-                t = triangles[m]
-                if seen[t] != c:
-                    seen[t] = c
-                    low, high = min(low, t), max(high, t)
-                    if lists.size:
-                        lists[ends[c] + count] = t
+                t = np.int64(triangles[m])
+                word, bit = t // WORD, np.int64(1) << (t % WORD)
+                if seen[word] & bit == 0:
+                    seen[word] |= bit
+                    low, high = min(low, word), max(high, word)
+                    lists[count] = t
                     count += 1
+        ends[c + 1] = count
         # then increasing; in cluster order triangles of a cluster are near each other
-        if lists.size == 0:
-            ends[c + 1] = count
-        elif high - low < COMPACT * count:
-            count = 0
-            for t in range(low, high + 1):
-                if seen[t] == c:
-                    lists[ends[c] + count] = t
+        if high - low >= COMPACT * (count - ends[c]):
+            sort(lists, lists, ends[c], count)
+            for m in range(ends[c], count):
+                seen[lists[m] // WORD] = 0
+            continue
+        count = ends[c]
+        for word in range(low, high + 1):
+            left, t = seen[word], word * WORD
+            seen[word] = 0
+            while left:
+                if left & 1:
+                    lists[count] = t
                     count += 1
-        else:
-            sort(lists, lists, ends[c], ends[c] + count)
+                left, t = left >> 1, t + 1
 
 
 @jitable

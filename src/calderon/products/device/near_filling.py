@@ -25,7 +25,7 @@ from calderon.backends.numba import kernel
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.device.local_matrices import LIMITS, SMALL_GROUP, TooLarge, bytes_together
 from calderon.galerkin.device.special_pairs import DeviceSpecialPairs
-from calderon.galerkin.rows.cluster_tables import incidence, positions, triangle_lists
+from calderon.galerkin.rows.cluster_tables import positions, triangle_lists
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.special_pairs import FoundPairs
 from calderon.operators.tree import entries_of
@@ -37,6 +37,7 @@ from calderon.products.near_entries import in_twos
 from calderon.products.near_file import SavedNear
 from calderon.products.near_filling import fill
 from calderon.products.near_store import NearStore, Numbers
+from calderon.spaces.supports import carriers_of
 
 Index = NDArray[np.int64]
 ADVICE = 'increase rtol, try a coarser mesh, or backend="numba"'
@@ -202,15 +203,15 @@ class _Side(NamedTuple):
     lists[list_starts[c] : list_starts[c + 1]], which increase."""
 
     starts: Index
-    triangles: Index
-    locals: Index
+    triangles: NDArray[np.int32]
+    locals: NDArray[np.int32]
     list_starts: Index
     lists: NDArray[np.int32]
 
     @staticmethod
     def of(places: Index, clusters: Clusters, unknowns: int) -> "_Side":
         """The side of triangles whose local functions (T, L) are these of so many unknowns."""
-        own = incidence(positions(places, clusters, unknowns), unknowns)
+        own = carriers_of(positions(places, clusters, unknowns), unknowns)
         return _Side(*own, *triangle_lists(*own[:2], clusters))
 
     def in_lists(self, clusters: Clusters) -> Index:
