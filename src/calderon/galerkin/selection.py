@@ -55,8 +55,8 @@ def vertex_numbers(
     test: Space, test_triangles: Any, trial: Space, trial_triangles: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Vertex numbers (n, 3) of both sides in one numbering; vertices at the same place are one."""
-    sides = (test, test_triangles), (trial, trial_triangles)
-    sides = sides[: 1 if test is trial and test_triangles is trial_triangles else 2]
+    same = test is trial and test_triangles is trial_triangles
+    sides = ((test, test_triangles), (trial, trial_triangles))[: 1 if same else 2]
     found = [arranged(each.mesh.triangles, each.triangles[own]) for each, own in sides]
     if test.mesh is trial.mesh:
         found = [test.mesh.vertex_places.take(each) for each in found]

@@ -43,8 +43,8 @@ def coincident_points(points: NDArray, tolerance: float = 0.0) -> NDArray:
 
 @kernel
 def _find_equal(numbers, shift, table, found):
-    """Fill found (n,) with the first of the rows (n, k) that equals each row, by a table of 2^(64 - shift) places, more
-    than there are rows, -1 at first."""
+    """Fill found (n,) with the first of the rows of numbers (n, k) that equals each row; table: more places than there
+    are rows, 2^(64 - shift), -1 at first."""
     for n in range(len(numbers)):
         key = np.uint64(0)
         for c in range(numbers.shape[1]):

@@ -31,7 +31,7 @@ class CurvedMesh(TriangleMesh):
     def geometry(self, triangles: NDArray[np.integer]) -> CurvedTriangles:
         return self.__dict__["_build"](triangles)
 
-    def flat_triangles(self, triangles: NDArray[np.integer], what: str, *_: Any) -> NoReturn:  # type: ignore[override]
+    def flat_triangles(self, triangles: NDArray[np.integer], what: str, *_: Any) -> NoReturn:
         raise ValueError(
             f"{what} supports flat triangles only, and those of this mesh are curved: use the mesh that it was made of"
         )

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.coincident import coincident_points
 from calderon.mesh.errors import OrientationWarning, warn
-from calderon.mesh.geometry import enlarge, put_diameters
+from calderon.mesh.geometry import enlarge, put_centroids, put_diameters
 from calderon.mesh.locality import morton_order
 from calderon.mesh.orientation import consistent_orientation
 from calderon.mesh.topology import components_by_edges, edge_pairs, edge_signs, edge_table
@@ -91,7 +91,7 @@ class Triangulation:
     @cached_property
     def areas(self) -> NDArray[np.float64]:
         """Area of each triangle, (nt,)."""
-        return _frozen(np.linalg.norm(self.area_vectors, axis=1))
+        return _frozen(np.sqrt(np.einsum("ij,ij->i", self.area_vectors, self.area_vectors)))
 
     @cached_property
     def normals(self) -> NDArray[np.float64]:
@@ -101,8 +101,9 @@ class Triangulation:
     @cached_property
     def centroids(self) -> NDArray[np.float64]:
         """Centroid of each triangle, (nt, 3)."""
-        a, b, c = (self.vertices.take(each, axis=0) for each in self.triangles.T)
-        return _frozen((a + b + c) / 3)
+        centroids = np.empty((len(self.triangles), 3))
+        put_centroids(self.vertices, self.triangles, centroids)
+        return _frozen(centroids)
 
     @cached_property
     def locality(self) -> NDArray[np.int64]:

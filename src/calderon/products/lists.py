@@ -114,7 +114,7 @@ def neighbours_of(tree: Octree, apart: int) -> NDArray[np.int32]:
 def pair_counts(tree: Octree, apart: int) -> tuple[int, int]:
     """How many pairs of a target and a source are in neighbouring leaves, and how many pairs of boxes are translated:
     what the lists of a tree would have, for those who compare trees."""
-    near, far = count_pairs(tree.parent, tree.children, neighbours_of(tree, apart), tree.sources, tree.targets)
+    near, far = count_pairs(tree.parent, neighbours_of(tree, apart), tree.sources, tree.targets)
     return int(near), int(far)
 
 
@@ -149,6 +149,8 @@ def find_neighbours(parent, children, position, apart, neighbours):
         for n in neighbours[parent[b]]:
             if n < 0:
                 break
+            if not are_neighbours(position, n, parent[b], (apart + 1) // 2):
+                continue  # none of its children is
             for c in children[n]:
                 if c >= 0 and are_neighbours(position, b, c, apart):
                     neighbours[b, count] = c
@@ -158,25 +160,26 @@ def find_neighbours(parent, children, position, apart, neighbours):
 
 
 @kernel
-def count_pairs(parent, children, neighbours, sources, targets):
-    """The numbers of `pair_counts`. neighbours: as in `near_lists`; sources, targets (boxes, 2): runs of a tree."""
+def count_pairs(parent, neighbours, sources, targets):
+    """The numbers of `pair_counts`. parent: as in `find_neighbours`; neighbours: as in `near_lists`; sources, targets
+    (boxes, 2): runs of a tree."""
     near, far = np.int64(0), np.int64(0)
-    # children of each box that have sources
-    carrying = np.zeros(len(parent), np.int64)
+    # children of each box, and those of them that have sources
+    divided, carrying = np.zeros(len(parent), np.bool_), np.zeros(len(parent), np.int64)
     for b in range(1, len(parent)):
+        divided[parent[b]] = True
         carrying[parent[b]] += sources[b, 1] > sources[b, 0]
     for b in range(len(parent)):
         s, t = sources[b, 1] - sources[b, 0], targets[b, 1] - targets[b, 0]
-        leaf = children[b].max() < 0
         for n in neighbours[b]:
             if n < 0:
                 break
             others = sources[n, 1] - sources[n, 0]
             far -= b > 0 and t > 0 and others > 0
-            if leaf:
+            if not divided[b]:
                 near += t * others
                 # smaller leaves in a neighbour have no list in which the larger one is found
-                if children[n].max() >= 0:
+                if divided[n]:
                     near += s * (targets[n, 1] - targets[n, 0])
         if b > 0 and t > 0:
             for n in neighbours[parent[b]]:

@@ -179,8 +179,8 @@ def _list_triangles(starts, triangles, first, stop, runs, seen, ends, lists):
     """List the triangles of each cluster once, increasing.
 
     starts, triangles: STARTS and TRIANGLES of a `RowSide`; first, stop (R,): positions of the unknowns of each run;
-    runs (C + 1,): where the runs of each cluster begin; seen: a bit of 0 for each triangle, in words; those of cluster
-    c are written to lists from ends[c] up to, without, ends[c + 1], which is filled in, too.
+    runs (C + 1,): where the runs of each cluster begin; seen: a bit of 0 for each triangle; those of cluster c
+    are written to lists from ends[c] up to, without, ends[c + 1], which is filled in, too.
     """
     for c in range(runs.size - 1):
         # triangles in the order of the functions, each once
