@@ -39,13 +39,13 @@ def difference(one, other):
 
 def test_a_steel_ball_scatters_as_the_series_says():
     exact = cal.exact.elastic_sphere(1.0, 1.0, STEEL, WATER)
-    assert difference(solution(), exact) < 2e-2
+    assert difference(solution(), exact) < 1.5e-2
     place = np.array([[0, 0, -1.5], [2.0, 0, 0]])
-    assert solution().field(place) == pytest.approx(exact.total(place), rel=2e-2)
+    assert solution().field(place) == pytest.approx(exact.total(place), rel=6e-3)
     moved = exact.surface_normal_derivative([[0, 0, 1.0]])[0] / (WATER.density * 1500.0**2)
     found = solution().normal_displacement
     top = np.argmax(found.space.nodes[:, 2])
-    assert found.coefficients[top] == pytest.approx(moved, rel=0.1)
+    assert found.coefficients[top] == pytest.approx(moved, rel=0.06)
 
 
 def test_methods_and_solvers_agree():
@@ -128,7 +128,7 @@ def test_the_power_of_forces_is_radiated_and_lost():
     force = {"point_forces": [([0, 0, 1.0 - 1e-3], [0, 0, FORCE])]}
     for material, share in ((STEEL, 0.0), (lossy, 0.02)):
         found = cal.ElasticScattering(ball(), 1.0, material=material, fluid=WATER, **force).solve()
-        assert found.input_power == pytest.approx(found.radiated_power() + found.lost_power, rel=5e-2)
+        assert found.input_power == pytest.approx(found.radiated_power() + found.lost_power, rel=7e-3)
         assert found.lost_power >= share * found.input_power
         assert found.lost_power < found.input_power
 
@@ -161,7 +161,7 @@ def test_an_empty_shell():
     found = cal.ElasticScattering(wall, 1.0, material=STEEL, fluid=WATER).solve(WAVE)
     exact = cal.exact.elastic_shell(1.0, 1.0, 0.9, STEEL, WATER)
     assert found.mesh.number_of_triangles == cal.mesh.sphere(1.0, h=0.6).number_of_triangles
-    assert difference(found, exact) < 0.15
+    assert difference(found, exact) < 1.5e-2
     assert found.field([[0, 0, 0.0]])[0] == 0
 
 

@@ -42,7 +42,7 @@ def test_a_charged_ball_of_a_dielectric():
     eps0 = cal.exact.VACUUM_PERMITTIVITY
     assert solution.field([2.0, 0, 0]) == pytest.approx(charge / (8 * np.pi * eps0), rel=1e-2)
     centre = charge / (4 * np.pi * eps0) * (1 + 1 / (2 * 4))
-    assert solution.field([0.0, 0, 0]) == pytest.approx(centre, rel=3e-2)
+    assert solution.field([0.0, 0, 0]) == pytest.approx(centre, rel=5e-3)
 
 
 @cache
@@ -56,11 +56,11 @@ def test_capacitances_charges_and_voltages(tmp_path):
     """4 pi eps0 / ((1/a - 1/b) / eps + 1/b) = 4 pi eps0 0.75 m."""
     problem, exact = coated_metal(), 3 * np.pi * cal.exact.VACUUM_PERMITTIVITY
     c = problem.capacitance_matrix(method="dense")
-    assert c.shape == (1, 1) and c[0, 0] == pytest.approx(exact, rel=0.03)
+    assert c.shape == (1, 1) and c[0, 0] == pytest.approx(exact, rel=0.015)
     held = problem.solve(voltages={"core": 2.0}, method="dense", rtol=1e-8)
     assert held.voltages["core"] == pytest.approx(2.0) and held.charges["core"] == pytest.approx(2 * c[0, 0], rel=1e-4)
     x = np.array([[0, 0, 0.2], [0, 0, 3.0]])
-    assert held.field(x) == pytest.approx([2.0, 0.75 * 2 / 3], rel=0.04)
+    assert held.field(x) == pytest.approx([2.0, 0.75 * 2 / 3], rel=0.015)
     floating = problem.solve(cal.UniformField([0, 0, 1.0]), method="dense")
     assert abs(floating.voltages["core"]) < 1e-2 and abs(floating.strength([[0, 0, 0.1]])).max() < 0.05
     floating.save(tmp_path / "core.h5")
@@ -90,7 +90,7 @@ def test_a_magnetic_ball_in_the_field_of_a_loop():
     loop = cal.CurrentPath(4 * np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1), 8.0)
     solution = InhomogeneousPotential(ball(), permeability=4.0, space="P1").solve(loop, method="dense")
     centre = loop.magnetic_field([[0.0, 0, 0]])[0, 2]
-    assert solution.strength([[0, 0, 0], [0.2, 0, 0.3]])[:, 2] == pytest.approx(np.full(2, centre / 2), rel=0.1)
+    assert solution.strength([[0, 0, 0], [0.2, 0, 0.3]])[:, 2] == pytest.approx(np.full(2, centre / 2), rel=0.01)
     nothing = InhomogeneousPotential(ball(), permeability=1.0, space="P1").solve(loop, method="dense", solver="lu")
     assert np.abs(nothing.field([[0.1, 0.2, 0.3], [0, 0, 2.0]])).max() < 1e-12
 
