@@ -115,7 +115,7 @@ class Sheet:
     def error(self, name: str, value: float, text: str = "") -> None:
         """Add a relative error, estimated or against a known solution, as one of the first numbers, and to `errors`.
         text: its percent, with two digits unless given."""
-        self.headline(name, text or f"{100 * value:.2g}", "%")
+        self.headline(name, text or f"{100 * value:{'.0f' if abs(value) >= 0.995 else '.2g'}}", "%")
         self.errors[name] = abs(float(value))
 
     def number(self, key: str, value: Any) -> None:

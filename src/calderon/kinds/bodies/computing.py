@@ -33,6 +33,8 @@ from calderon.spaces import P1
 B = TypeVar("B", bound=BodyCase)
 SHOWN = 5
 """Frequencies of a sweep, evenly over it, at which fields in the plane are computed."""
+NOTHING = 1e-6
+"""Absorption over scattering cross-section that is that of a body without loss, by rounding."""
 FEWEST = 4.0
 """Quadratic elements per wavelength in the body, of shear waves in a structure; below, a warning."""
 
@@ -193,7 +195,8 @@ def _step(
         lost = getattr(solution, "lost_power", None)
         absorbed = solution.absorption_cross_section() if lost is None else lost / intensity
         error = float(abs((section + absorbed) / extinct - 1))
-        step = replace(step, power_error=error, lost=absorbed * intensity)
+        lost = absorbed * intensity if absorbed > NOTHING * section else 0.0
+        step = replace(step, power_error=error, lost=lost)
     if output.target_strength is not None:
         directions = output.target_strength.directions
         far = np.asarray(solution.far_field(directions))

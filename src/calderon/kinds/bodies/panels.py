@@ -153,9 +153,16 @@ def motion(results: BodyResults, sheet: Sheet) -> None:
         "motion.png", caption,
         lambda path: plots.cut(
             points, size / factor, "abs", path, name="u", unit=unit,
-            outlines={"body": plots.section(results.body.surface(), points)},
+            outlines={"body": plots.section(results.body.surface(), points), **_inner_outlines(results, points)},
         ),
     )  # fmt: skip
+
+
+def _inner_outlines(results: BodyResults, points: Any) -> dict[str, Any]:
+    """Where a plane cuts the faces between materials, by tag; of mirrored bodies none."""
+    mesh = results.volume
+    tags = np.unique(mesh.tags).tolist() if results.file.case.body.plane is None else []
+    return {f"tag {tag}": plots.cut_triangles(mesh.vertices, mesh.skin(mesh.tags == tag), points) for tag in tags[1:]}
 
 
 LENGTHS = ((1e-3, "mm"), (1e-6, "µm"), (1e-9, "nm"), (1e-12, "pm"))
