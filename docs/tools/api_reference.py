@@ -11,6 +11,7 @@ first program with the other one in which the name occurs first. `calderon.formu
 names of `calderon.formulations` that are defined there, unless a longer prefix fits.
 """
 
+import functools
 import importlib
 import inspect
 import re
@@ -94,6 +95,7 @@ class Name(NamedTuple):
         )
 
 
+@functools.cache
 def programs(group: str) -> list[str]:
     """Programs of a page; the first one comes before each other one."""
     return PROGRAM.findall((PAGES / f"{group}.md").read_text(encoding="utf-8"))
@@ -138,9 +140,9 @@ def names() -> Iterator[Name]:
 
 def example(one: Name) -> str:
     """A program that runs with the name in it; "" if its page has none."""
-    found = programs(one.group)
+    found, used = programs(one.group), one.used
     for i, program in enumerate(found):
-        if one.used.search(program):
+        if one.name in program and used.search(program):
             return program if i == 0 else f"{found[0].rstrip()}\n\n{program}"
     return ""
 
