@@ -107,6 +107,8 @@ def constructors() -> Iterator[Call]:
             "surfaces": {0: cal.Interface("air", "body")}, "ports": (), "loads": (), "wavenumber": 1.0,
         },
         "Metal": {"outside": "air", "inside": None, "impedance": None},
+        "Line": {"impedance": 50.0, "length": 0.2, "velocity": 0.66, "crossed": False},
+        "Circuit": {"network": cal.Line(50.0, length=0.2), "ports": (gap, gap)},
         "Lumped": {"gap": gap, "resistance": 1.0, "inductance": 1e-9, "capacitance": 1e-12, "parallel": False},
         "MagneticDipole": {"position": [0, 0, 2], "moment": Z, "wavenumber": 1.0, "impedance": 1.0},
         "Lorentz": {"infinite": 1.0, "strengths": 1.0, "resonances": 1e13, "widths": 1e11},

@@ -150,3 +150,55 @@ def test_loads_that_do_not_fit_are_refused(alone):
         cal.PECAntenna(tagged, K, slot(), loads=cal.Lumped(crossing, resistance=1.0))
     with pytest.raises(ValueError, match="ohm"):
         cal.PECAntenna(alone.mesh, K, slot(), impedance=1.0, loads=cal.Lumped(slot(), resistance=1.0))
+
+
+def test_circuits_between_gaps(alone):
+    """A resistor as a circuit is a load; a line is the network that scikit-rf makes of it; power is conserved."""
+    skrf = pytest.importorskip("skrf", reason="networks are of scikit-rf")
+    first, second = slot(), slot(x=0.1)
+    fed = cal.PECAntenna(alone.mesh, K, first)
+    hertz = fed.frequency
+    with_load = cal.PECAntenna(alone.mesh, K, first, loads=cal.Lumped(second, resistance=70.0)).solve()
+    as_circuit = fed.connected([[1 / 70.0]], second).solve()
+    assert as_circuit.input_impedance == pytest.approx(with_load.input_impedance, rel=1e-10)
+    assert as_circuit.circuit_power == pytest.approx(with_load.load_powers()[0], rel=1e-10)
+    # the scattering matrix of the antenna and a line by scikit-rf
+    line = cal.Line(75.0, length=0.15, velocity=0.66)
+    joined = fed.connected(line, [first, second])
+    frequency = skrf.Frequency.from_f([hertz], unit="Hz")
+    wave = 2j * np.pi * hertz / (0.66 * 299792458.0)
+    medium = skrf.media.DefinedGammaZ0(frequency, z0=75.0, gamma=wave, z0_port=50.0)
+    s = alone.scattering_matrix().conj()[None]
+    antenna = skrf.Network(frequency=frequency, s=s, z0=50.0, name="antenna")
+    parts = pytest.importorskip("skrf.circuit")
+    port = parts.Circuit.Port(frequency, "port", z0=50.0)
+    cable = medium.line(0.15, "m", name="line")
+    circuit = parts.Circuit([[(port, 0), (antenna, 0), (cable, 0)], [(antenna, 1), (cable, 1)]])
+    expected = circuit.s_external[0, 0, 0].conj()
+    assert joined.scattering_matrix()[0, 0] == pytest.approx(expected, abs=1e-9)
+    assert fed.connected(cable, [first, second]).scattering_matrix()[0, 0] == pytest.approx(expected, abs=1e-9)
+    crossed = cal.PECAntenna(alone.mesh, K, first).connected(
+        cal.Line(75.0, length=0.15, velocity=0.66, crossed=True), [first, second]
+    )
+    assert abs(crossed.scattering_matrix()[0, 0] - expected) > 0.01
+    # a lossy network at two gaps, one of them fed
+    lossy = fed.connected(lambda f: np.array([[0.02, -0.01 + 2e-11j * f], [-0.01 + 2e-11j * f, 0.03]]), [first, second])
+    found = lossy.solve(3.0)
+    assert found.circuit_power > 0.1 * found.input_power
+    assert found.input_power == pytest.approx(found.radiated_power() + found.circuit_power, rel=1e-3)
+
+
+def test_circuits_that_do_not_fit_are_refused(alone):
+    fed, both = cal.PECAntenna(alone.mesh, K, slot()), [slot(), slot(x=0.1)]
+    for network, problem in [
+        ([[-0.01]], "delivers power"),
+        (np.eye(3), r"admittances \(1, 1\), got \(3, 3\)"),
+        ([[np.nan]], "not finite"),
+        (cal.Line(50.0, length=0.2), r"admittances \(1, 1\), got \(2, 2\)"),
+    ]:
+        with pytest.raises(ValueError, match=problem):
+            fed.connected(network, slot()).solve()
+    with pytest.raises(ValueError, match="half wavelengths"):
+        fed.connected(cal.Line(50.0, length=0.5 * 2 * np.pi / K), both).solve()
+    with pytest.raises(TypeError, match="ports of a circuit"):
+        fed.connected(cal.Line(50.0, length=0.2), [1, 2])

@@ -18,6 +18,7 @@ from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.mirrors import HalfSpace, Mirrors
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
 from calderon.formulations.ports.board_slots import Lumped, checked_slots
+from calderon.formulations.ports.circuits import Circuit, Joined
 from calderon.formulations.ports.gaps import DeltaGap
 from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep
 from calderon.formulations.ports.power_balance import admittances, balanced
@@ -28,7 +29,7 @@ from calderon.formulations.sweep import Sweep, frequencies_of, warned_of_coarse_
 from calderon.mesh import TriangleMesh
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import EdgeSpace, VectorFunction
-from calderon.validation import finite_complex, finite_numbers, positive_length, several
+from calderon.validation import describe, finite_complex, finite_numbers, positive_length, several
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +53,8 @@ class PECAntenna(Problem[AntennaSolution]):
     ValueError and TypeError for invalid arguments.
 
     loads: `Lumped` elements in slots that are a `DeltaGap`, in vacuum; one in the gap of a feed is in series with it.
-    They join the voltages and currents of all gaps after the solution, which is exact, and takes one right-hand side
-    for each gap.
+    circuits: `Circuit`s between gaps, as `connected` adds them. Both join the voltages and currents of all gaps after
+    the solution, which is exact, and takes one right-hand side for each gap.
 
     mirrors: `HalfSpace("z")`, a ground of metal in the plane z = 0, which the mesh stands on or is above; feeds lie on
     the mesh, those between it and the ground in the plane, and powers are those above the ground. Or planes of
@@ -70,6 +71,7 @@ class PECAntenna(Problem[AntennaSolution]):
     frequency: float | None = field(default=None, kw_only=True)
     mirrors: Mirrors = field(default=None, kw_only=True)
     loads: Lumped | Sequence[Lumped] = field(default=(), kw_only=True)
+    circuits: tuple[Circuit, ...] = field(default=(), kw_only=True)
 
     usual_solver: ClassVar[str] = "lu"
 
@@ -84,9 +86,11 @@ class PECAntenna(Problem[AntennaSolution]):
             object.__setattr__(self, name, getattr(self.conductor, name))
         self._require_apart()
         object.__setattr__(self, "loads", checked_slots((), self.loads)[1])
-        if self.loads:
+        if not isinstance(self.circuits, tuple) or not all(isinstance(each, Circuit) for each in self.circuits):
+            raise TypeError(f"circuits are a tuple of Circuit, got {describe(self.circuits)}: take connected()")
+        if self.loads or self.circuits:
             vacuum_impedance(self.impedance)
-            _ = self._loaded  # slots that do not fit are refused here
+            _ = self._joined  # slots that do not fit are refused here
 
     @property
     def feeds(self) -> tuple[DeltaGap, ...]:
@@ -229,26 +233,40 @@ class PECAntenna(Problem[AntennaSolution]):
         solution = AntennaSolution(data, self._weights.T @ whole, self._names, info, currents)
         return balanced(solution)
 
+    def connected(self, network: Any, ports: DeltaGap | Sequence[DeltaGap]) -> Self:
+        """This antenna with one more passive circuit between gaps, which may be those of feeds: a `Line`, a network of
+        scikit-rf, or admittances in S, see `Circuit`. A gap that is no feed has the voltage that the circuits give it.
+
+            array = PECAntenna(dipoles, k, first).connected(cal.Line(75.0, length=0.3), [first, second])
+        """
+        return replace(self, circuits=(*self.circuits, Circuit(network, ports)))  # type: ignore[arg-type]
+
     @cached_property
-    def _loaded(self) -> tuple["PECAntenna", NDArray[np.int64]]:
-        """This antenna with a feed instead of each load, and the numbers (n,) of the gaps of the loads among feeds."""
-        loads: Any = self.loads
-        every = self._fed((*self.feeds, *(load.gap for load in loads)))._weights.T
-        places, kept = list[int](), list(range(len(self.feeds)))
+    def _joined(self) -> tuple["PECAntenna", NDArray[np.int64], NDArray[np.float64]]:
+        """This antenna fed at all gaps, and of each gap of a load, then of a circuit, its number among these (n,) and
+        its sign: -1 where current counts the other way."""
+        further = [*(load.gap for load in self._listed_loads), *(each for one in self.circuits for each in one.ports)]
+        every = self._fed((*self.feeds, *further))._weights.T
+        places, signs, kept = list[int](), list[float](), list(range(len(self.feeds)))
         for number in range(len(self.feeds), len(every)):
-            same = [n for n, k in enumerate(kept) if np.array_equal(abs(every[k]), abs(every[number]))]
+            own = every[number]
+            same = [n for n, k in enumerate(kept) if np.array_equal(abs(every[k]), abs(own))]
             places.append(same[0] if same else len(kept))
             kept += [] if same else [number]
-        gaps = [*self.feeds, *(loads[n - len(self.feeds)].gap for n in kept[len(self.feeds) :])]
-        found = self._fed(tuple(gaps))
+            signs.append(float(np.sign(every[kept[places[-1]]] @ own)))
+        found = self._fed((*self.feeds, *(further[n - len(self.feeds)] for n in kept[len(self.feeds) :])))
         found._require_apart()
-        return found, np.array(places)
+        return found, np.array(places, np.int64), np.array(signs)
+
+    @property
+    def _listed_loads(self) -> tuple[Any, ...]:
+        return self.loads  # type: ignore[return-value]
 
     def _fed(self, gaps: tuple[DeltaGap, ...]) -> "PECAntenna":
-        """This conductor, with its matrix and factors, fed at other gaps and without loads."""
+        """This conductor, with its matrix and factors, fed at other gaps, without loads and circuits."""
         found = copy.copy(self)
         found.__dict__.pop("_weights", None)
-        found.__dict__.update(feed=gaps, loads=())
+        found.__dict__.update(feed=gaps, loads=(), circuits=())
         return found
 
     def _require_apart(self) -> None:
@@ -256,34 +274,38 @@ class PECAntenna(Problem[AntennaSolution]):
             raise ValueError(f"gaps share {overlap} edges: each edge belongs to one gap at most")
 
     def _solve(self, data: list[Any], options: SolveOptions) -> list[AntennaSolution]:
-        if not self.loads:
+        if not self.loads and not self.circuits:
             return super()._solve(data, options)
-        # Y of all gaps; the current I = Y U lowers the voltage of a gap by Z I
-        unloaded, places = self._loaded
-        gaps, feeds = len(unloaded.feeds), len(self.feeds)
-        units = unloaded._solve(list(np.eye(gaps)), options)
-        y, z = admittances(units), np.zeros(gaps, np.complex128)
-        elements = [load.impedance_at(self.frequency) for load in self.loads]  # type: ignore[union-attr, arg-type]
-        np.add.at(z, places, elements)
-        given = np.zeros((gaps, len(data)), np.complex128)
-        given[:feeds] = np.stack([self._checked(each) for each in data], axis=1)
-        voltages = np.linalg.solve(np.eye(gaps) + z[:, None] * y, given)
-        return [self._combined(units, u, v, y @ u) for u, v in zip(voltages.T, given.T, strict=True)]
-
-    def _combined(
-        self, units: list[AntennaSolution], voltages: NDArray[Any], given: NDArray[Any], through: NDArray[Any]
-    ) -> AntennaSolution:
-        """The solution from those for 1 V at one gap after the other. voltages, through (gaps,): of all gaps, without
-        the loads; given: of the sources."""
-        first, places, feeds = units[0], self._loaded[1], len(self.feeds)
-        x = sum(u * each.surface.coefficients for u, each in zip(voltages, units, strict=True))
-        current = replace(first.surface, coefficients=x)
-        worst = max((each.info for each in units), key=lambda info: info.residual)
-        elements = [load.impedance_at(self.frequency) for load in self.loads]  # type: ignore[union-attr, arg-type]
-        return AntennaSolution(
-            given[:feeds], through[:feeds], self._names, worst, replace(first.currents, electric_currents=(current,)),
-            load_currents=through[places], load_resistances=np.real(elements),
-        )  # fmt: skip
+        # loads and circuits join the admittances of all gaps
+        (fed, places, signs), loads = self._joined, self._listed_loads
+        gaps, hertz, count = len(fed.feeds), float(self.frequency), len(loads)  # type: ignore[arg-type]
+        units = fed._solve(list(np.eye(gaps)), options)
+        z, circuits = np.zeros(gaps, np.complex128), np.zeros((gaps, gaps), np.complex128)
+        elements = np.array([load.impedance_at(hertz) for load in loads], np.complex128)
+        np.add.at(z, places[:count], elements)
+        for circuit in self.circuits:
+            own = slice(count, count + len(circuit.ports))
+            both = signs[own, None] * signs[own]
+            np.add.at(circuits, np.ix_(places[own], places[own]), both * circuit.admittance_at(hertz))
+            count += len(circuit.ports)
+        free = np.setdiff1d(places[len(loads) :], np.arange(len(self.feeds)))
+        given = np.stack([self._checked(each) for each in data], axis=1)
+        found = Joined.of(admittances(units), z, circuits, free, given)
+        # fields are those of the voltages of all gaps
+        worst, first = max((each.info for each in units), key=lambda info: info.residual), units[0]
+        x = np.stack([each.surface.coefficients for each in units], axis=1) @ found.voltages
+        currents = [
+            replace(first.currents, electric_currents=(replace(first.surface, coefficients=each),)) for each in x.T
+        ]
+        return [
+            AntennaSolution(
+                volts, sent, self._names, worst, own, load_currents=through[places[: len(loads)]],
+                load_resistances=elements.real.copy(), circuit_power=float(power),
+            )
+            for volts, sent, own, through, power in zip(
+                given.T, found.sent.T, currents, found.through.T, found.absorbed, strict=True
+            )
+        ]  # fmt: skip
 
     @property
     def _names(self) -> tuple[str, ...]:

@@ -24,7 +24,8 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
     voltages, feed_currents (p,): of each feed, in V and A, the current positive as the feed says. feeds: their names.
     info: the record of the solver. currents: the surface currents that radiate. power: in W, of antennas so small that
     resistances are less than the error of the solution and follow from what is radiated. load_currents (n,): in A
-    through the loads, which absorb load_resistances |I|^2 / 2, in ohm. backend and precision of fields: as for
+    through the loads, which absorb load_resistances |I|^2 / 2, in ohm. circuit_power: in W, what circuits between
+    feeds absorb. backend and precision of fields: as for
     `Potential.evaluate`.
     """
 
@@ -36,6 +37,7 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
     power: float | None = None
     load_currents: NDArray[np.complex128] = field(default_factory=lambda: np.zeros(0, np.complex128))
     load_resistances: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    circuit_power: float = 0.0
 
     saved_classes: ClassVar[Sequence[type]] = (RadiatingCurrents,)
 

@@ -1,0 +1,145 @@
+"""Circuits between ports of antennas: transmission lines, networks of measured or computed S, admittance matrices.
+
+A circuit at some ports has the currents Y U into it. At a port with a generator the antenna and all circuits there have
+the voltage of the generator, whose current is the sum of theirs; at a port without one the sum of the currents is zero,
+which gives its voltage.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.exact import SPEED_OF_LIGHT
+from calderon.formulations.ports.gaps import DeltaGap
+from calderon.formulations.ports.power_waves import Complex
+from calderon.validation import describe, positive_length, truth
+
+GAIN = 1e-6
+"""Least eigenvalue of the dissipated power of a passive circuit, relative to the largest admittance, with rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A transmission line without loss between two ports: characteristic impedance in ohm, length in m, velocity in
+    units of that of light. crossed: True for a line whose conductors change sides.
+
+    With beta = omega / v and exp(-i omega t) Y_11 = i cot(beta l) / Z_0, Y_12 = -+ i / (Z_0 sin(beta l)).
+
+    D. M. Pozar, Microwave Engineering, chapter 4.
+    """
+
+    impedance: float
+    length: float
+    velocity: float = 1.0
+    crossed: bool = False
+
+    def __post_init__(self) -> None:
+        for name, unit in (("impedance", "ohm"), ("length", "m"), ("velocity", "velocities of light")):
+            positive_length(getattr(self, name), f"the {name} of a line in {unit}")
+        truth(self.crossed, "crossed")
+
+    def admittance_at(self, frequency: float) -> Complex:
+        """Y (2, 2) in S at a frequency in Hz; ValueError for a line of whole half wavelengths, which has none."""
+        phase = 2 * np.pi * positive_length(frequency, "frequency") * self.length / (self.velocity * SPEED_OF_LIGHT)
+        if abs(np.sin(phase)) < 1e-9:
+            raise ValueError(
+                f"a line of {self.length:g} m is {phase / np.pi:.3g} half wavelengths long at {frequency:g} Hz, where "
+                "it has no admittances: change its length or the frequency by a millionth"
+            )
+        own, mutual = 1j / np.tan(phase), (1j if self.crossed else -1j) / np.sin(phase)
+        return np.array([[own, mutual], [mutual, own]], np.complex128) / self.impedance
+
+
+@dataclass(frozen=True, eq=False)
+class Circuit:
+    """A passive circuit between ports of an antenna.
+
+    network: a `Line`; a network of scikit-rf (`skrf.Network`, for exp(+j omega t), interpolated over its frequencies);
+    or Y (p, p) in S for exp(-i omega t), a matrix or a function of the frequency in Hz. ports: a `DeltaGap` for each
+    of its p ports. ValueError for a circuit that delivers power, and for frequencies that a network does not have.
+    """
+
+    network: Any
+    ports: tuple[DeltaGap, ...]
+
+    def __post_init__(self) -> None:
+        ports = (self.ports,) if isinstance(self.ports, DeltaGap) else tuple(self.ports)
+        if not ports or not all(isinstance(each, DeltaGap) for each in ports):
+            raise TypeError(f"the ports of a circuit are a list of DeltaGap, got {describe(self.ports)}")
+        object.__setattr__(self, "ports", ports)
+
+    def admittance_at(self, frequency: float) -> Complex:
+        """Y (p, p) in S at a frequency in Hz, exp(-i omega t)."""
+        found, count = np.asarray(_admittance(self.network, frequency), np.complex128), len(self.ports)
+        if found.shape != (count, count):
+            raise ValueError(f"a circuit at {count} ports has admittances ({count}, {count}), got {found.shape}")
+        if not np.isfinite(found).all():
+            raise ValueError(f"a circuit has admittances that are not finite at {frequency:g} Hz")
+        gain = -float(np.linalg.eigvalsh((found + found.conj().T) / 2).min())
+        if gain > GAIN * abs(found).max():
+            raise ValueError(
+                f"a circuit delivers power at {frequency:g} Hz: its conductances have the eigenvalue {-gain:.3g} S, "
+                "and circuits here are passive; check signs, and that S are those of a passive network"
+            )
+        return found
+
+
+def _admittance(network: Any, frequency: float) -> ArrayLike:
+    if isinstance(network, Line):
+        return network.admittance_at(frequency)
+    if hasattr(network, "s") and hasattr(network, "z0"):
+        return _of_skrf(network, frequency)
+    if isinstance(network, Callable):  # type: ignore[arg-type]
+        return network(frequency)
+    return network
+
+
+def _of_skrf(network: Any, frequency: float) -> Complex:
+    """Y of a network of scikit-rf, by straight lines between its frequencies of its real and imaginary parts of S."""
+    hertz, s, z0 = (np.asarray(each) for each in (network.f, network.s, network.z0))
+    if not hertz.min() <= frequency <= hertz.max():
+        raise ValueError(
+            f"a network covers {hertz.min():g} to {hertz.max():g} Hz, and its S are needed at {frequency:g} Hz: "
+            "measure or compute it there"
+        )
+    if np.abs(z0.imag).max() > 0:
+        raise ValueError("a network has complex reference impedances: renormalize it to 50 ohm")
+    after = int(np.clip(np.searchsorted(hertz, frequency), 1, max(len(hertz) - 1, 1)))
+    before = after - 1 if len(hertz) > 1 else 0
+    after = min(after, len(hertz) - 1)
+    step = hertz[after] - hertz[before]
+    share = (frequency - hertz[before]) / step if step else 0.0
+    between = ((1 - share) * s[before] + share * s[after]).conj()
+    # Y = R^-1/2 (1 - S) (1 + S)^-1 R^-1/2
+    one, root = np.eye(between.shape[-1]), np.sqrt(z0[before].real)
+    return np.asarray(np.linalg.solve((one + between).T, (one - between).T).T / (root[:, None] * root), np.complex128)
+
+
+class Joined(NamedTuple):
+    """An antenna with loads and circuits, for columns of voltages of its generators: voltages, through (gaps, m): of
+    all gaps, without the loads, in V and A; sent (feeds, m): currents of the generators in A; absorbed (m,): power in
+    W of all circuits."""
+
+    voltages: Complex
+    through: Complex
+    sent: Complex
+    absorbed: NDArray[np.float64]
+
+    @staticmethod
+    def of(y: Complex, z: Complex, circuits: Complex, free: NDArray[np.int64], given: Complex) -> "Joined":
+        """y (gaps, gaps): admittances of the antenna; z (gaps,): impedances of the loads; circuits (gaps, gaps): the
+        sum of all admittances; free: gaps with circuits and without a generator; given (feeds, m): voltages of the
+        generators, which are at the first gaps. Other gaps are closed by their loads."""
+        feeds, gaps = len(given), len(y)
+        loaded = np.linalg.solve(np.eye(gaps) + y * z, y)  # I = Y (V - Z I)
+        total = loaded + circuits
+        nodes = np.zeros((gaps, given.shape[1]), np.complex128)
+        nodes[:feeds] = given
+        if len(free):
+            nodes[free] = -np.linalg.solve(total[np.ix_(free, free)], total[free, :feeds] @ given)
+        through = loaded @ nodes
+        absorbed = np.sum(nodes.conj() * (circuits @ nodes), axis=0).real / 2
+        return Joined(nodes - z[:, None] * through, through, (total @ nodes)[:feeds], absorbed)
