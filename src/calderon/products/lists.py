@@ -135,6 +135,17 @@ def are_neighbours(position, a, b, apart):
     return True
 
 
+@jitable_part
+def may_hold(position, n, b, apart):
+    """Whether a child of box n may be a neighbour of b, a box of the level below that of n; position, apart: as in
+    `find_neighbours`."""
+    for c in range(3):
+        first = 2 * position[n, c] - position[b, c]
+        if first < -apart - 1 or first > apart:
+            return False
+    return True
+
+
 @kernel
 def find_neighbours(parent, children, position, apart, neighbours):
     """Write the neighbours of each box, with itself, from those of its parent, to neighbours (boxes, n), ended by -1.
@@ -149,8 +160,8 @@ def find_neighbours(parent, children, position, apart, neighbours):
         for n in neighbours[parent[b]]:
             if n < 0:
                 break
-            if not are_neighbours(position, n, parent[b], (apart + 1) // 2):
-                continue  # none of its children is
+            if not may_hold(position, n, b, apart):
+                continue
             for c in children[n]:
                 if c >= 0 and are_neighbours(position, b, c, apart):
                     neighbours[b, count] = c
