@@ -5,6 +5,7 @@ from calderon.plots.curves import cartesian, convergence, polar
 from calderon.plots.cuts import animate, cut
 from calderon.plots.hmatrix import hmatrix
 from calderon.plots.pattern import radiation_body, radiation_pattern
+from calderon.plots.radar import radar_map
 from calderon.plots.slices import cut_triangles, field_slice, inside, section, slice_points
 from calderon.plots.smith import smith
 from calderon.plots.solids import conditions, is_seen, solid
@@ -27,6 +28,7 @@ __all__ = [
     "inside",
     "is_seen",
     "polar",
+    "radar_map",
     "radiation_body",
     "radiation_pattern",
     "section",

@@ -2,7 +2,7 @@
 
 import os
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeVar, Unpack
 
@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.exact.angular import RECEIVERS, line_of_sight
 from calderon.formulations.checks import SAME_IMPEDANCE, wavenumber_and_frequency
+from calderon.formulations.electromagnetic.radar_sweep import RadarSweep
 from calderon.formulations.monostatic import monostatic_sweep
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
 from calderon.formulations.problem import Problem
-from calderon.formulations.sweep import Sweep, sweep_of
-from calderon.validation import one_of, positive_length, truth
+from calderon.formulations.sweep import Sweep, frequencies_of, sweep_of, warned_of_coarse_meshes
+from calderon.validation import list_of, one_of, positive_length, truth
 from calderon.waves import ElectromagneticWave
 
 Solution = TypeVar("Solution")
@@ -120,6 +121,38 @@ class RadarProblem(Problem[Solution]):
             self._verify(r[0], transmit[0], chosen)
         far = far.reshape(frame[0].shape[:-1])
         return (far, worst) if info else far
+
+    @named_options
+    def monostatic_sweep(
+        self,
+        frequencies: Iterable[float],
+        theta: ArrayLike,
+        phi: ArrayLike = 0.0,
+        polarizations: Sequence[str] = ("VV", "HH"),
+        **options: Unpack[SolveChoices],
+    ) -> RadarSweep:
+        """Echoes at frequencies in Hz, in vacuum, from directions and with polarisations as in `monostatic_rcs`: data
+        by frequency, direction and polarisation, and profiles over range. One matrix for each frequency.
+
+            sweep = target.monostatic_sweep(np.linspace(1e9, 2e9, 41), np.pi / 2, np.linspace(0, np.pi, 91))
+            sweep.to_xarray()["rcs"], sweep.range_profile().to_xarray()["profile"]
+        """
+        hertz = frequencies_of(frequencies)
+        angles = np.broadcast_arrays(np.asarray(theta, float), np.asarray(phi, float))
+        seen_from, around = (np.ravel(each).copy() for each in angles)
+        names = list_of(polarizations, str, 'polarizations are a list such as ("VV", "HH")')
+        problem = replace(self, impedance=vacuum_impedance(self.impedance))  # type: ignore[type-var]
+
+        def problem_at(frequency: float) -> Any:
+            return problem.at(2 * np.pi * frequency / SPEED_OF_LIGHT)
+
+        found = []
+        with warned_of_coarse_meshes(problem_at, hertz):
+            for each in hertz:
+                here = problem_at(each)
+                echoes = [here.scattering_amplitude(seen_from, around, name, **options) for name in names]
+                found.append(np.stack(echoes, axis=-1))
+        return RadarSweep(hertz, seen_from, around, tuple(names), np.array(found))
 
     def _verify(self, r: NDArray[np.float64], transmit: NDArray[np.float64], options: SolveOptions) -> None:  # noqa: B027
         """Warn of what is inaccurate in the solution for a plane wave from r with that polarisation."""
