@@ -1,6 +1,6 @@
 """Finite elements in a ball and boundary elements around it: `InhomogeneousScattering` with 200,000 unknowns inside.
 
-Nothing is there (a = 1, n = 1 but for a loss of 1e-9): the solution is the plane wave itself, which says what the error is.
+Nothing is there (a = 1, n = 1 but for a loss of 1e-9): the solution is the plane wave itself, which gives the error.
 """
 
 import resource
