@@ -165,7 +165,7 @@ def test_metadata_is_read_when_a_name_is_unknown_only(tmp_path):
         "import importlib.metadata as metadata\n"
         "found = metadata.entry_points\n"
         "def refuse(**chosen):\n"
-        "    assert not chosen['group'].startswith('calderon'), chosen\n"
+        "    assert not chosen.get('group', '').startswith('calderon'), chosen\n"  # others read all groups at once
         "    return found(**chosen)\n"
         "metadata.entry_points = refuse\n"
         "import calderon as cal\n"

@@ -66,7 +66,7 @@ class Circuit:
     ports: tuple[DeltaGap, ...]
 
     def __post_init__(self) -> None:
-        ports = (self.ports,) if isinstance(self.ports, DeltaGap) else tuple(self.ports)
+        ports = tuple(self.ports) if isinstance(self.ports, list | tuple) else (self.ports,)
         if not ports or not all(isinstance(each, DeltaGap) for each in ports):
             raise TypeError(f"the ports of a circuit are a list of DeltaGap, got {describe(self.ports)}")
         object.__setattr__(self, "ports", ports)
