@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.galerkin.regular.element_tables import FUNCTIONS_AT_ONCE, groups_of
-from calderon.mesh.locality import morton_order
+from calderon.mesh.locality import locality_order
 from calderon.pairs.grouping import arranged
 from calderon.spaces import Space
 
@@ -36,7 +36,7 @@ def select(space: Space, wanted: NDArray[np.int64] | None) -> Selection:
         index = np.where(wanted[order[place]] == index, order[place], -1) if len(wanted) else index
     if space.is_continuous:
         own, every = space.triangles[triangles], np.arange(space.mesh.number_of_triangles)
-        order = space.mesh.locality if np.array_equal(own, every) else morton_order(space.mesh.centroids[own])
+        order = space.mesh.locality if np.array_equal(own, every) else locality_order(space.mesh.centroids[own])
         triangles, index = triangles[order], arranged(np.ascontiguousarray(index), order)
     return Selection(triangles, np.ascontiguousarray(index))
 

@@ -161,17 +161,6 @@ def put_corners(vertices, triangles, chosen, scale, origin, corners):
 
 
 @kernel
-def put_centroids(vertices, triangles, centroids):
-    """Fill centroids (n, 3) with those of triangles (n, 3) between vertices (V, 3)."""
-    for t in range(len(triangles)):
-        for c in range(3):
-            total = 0.0
-            for a in range(3):
-                total += vertices[triangles[t, a], c]
-            centroids[t, c] = total / 3
-
-
-@kernel
 def put_diameters(vertices, triangles, diameters):
     """Fill diameters (n,) with the longest edges of triangles (n, 3) between vertices (V, 3)."""
     for t in range(len(triangles)):

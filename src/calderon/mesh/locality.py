@@ -5,14 +5,11 @@ import scipy
 from numpy.typing import NDArray
 
 from calderon.backends.numba import jitable_part, kernel
-from calderon.mesh.geometry import enlarge
 
 DEEPEST = 20
 """Levels below the root: 60 bits of a key."""
 DIGIT = 10
 """Bits by which keys are sorted at a time."""
-SHALLOW = 13
-"""Levels of keys by which triangles of a mesh are ordered: four digits."""
 
 
 def locality_order(points: NDArray[np.float64], leaf: int = 32) -> NDArray[np.int64]:
@@ -37,17 +34,6 @@ def block_order(points: NDArray[np.float64], size: int) -> NDArray[np.int64]:
         order[first:end] = inside[np.argpartition(along, half)]
         waiting += [(first, first + half), (first + half, end)]
     return order
-
-
-def morton_order(points: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Permutation that puts neighbours together, along Morton's curve: several times faster than `locality_order`."""
-    bounds = np.array([[np.inf] * 3, [-np.inf] * 3])
-    enlarge(points, bounds)
-    edge = float((bounds[1] - bounds[0]).max(initial=1e-300)) * (1 + 1e-9)
-    keys = np.empty(len(points), np.int64)
-    point_keys(points, bounds[0], 2**DEEPEST / edge, 3 * (DEEPEST - SHALLOW), keys)
-    keys >>= 3 * (DEEPEST - SHALLOW)
-    return order_of(keys)
 
 
 def order_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.coincident import coincident_points
 from calderon.mesh.errors import OrientationWarning, warn
-from calderon.mesh.geometry import enlarge, put_centroids, put_diameters
-from calderon.mesh.locality import morton_order
+from calderon.mesh.geometry import enlarge, put_diameters
+from calderon.mesh.locality import locality_order
 from calderon.mesh.orientation import consistent_orientation
 from calderon.mesh.topology import components_by_edges, edge_pairs, edge_signs, edge_table
 from calderon.mesh.validation import (
@@ -101,14 +101,15 @@ class Triangulation:
     @cached_property
     def centroids(self) -> NDArray[np.float64]:
         """Centroid of each triangle, (nt, 3)."""
-        centroids = np.empty((len(self.triangles), 3))
-        put_centroids(self.vertices, self.triangles, centroids)
-        return _frozen(centroids)
+        # rounded in this way: last digits decide ties of symmetric meshes in `locality`, and with it which triangle of a
+        # pair is the test one
+        a, b, c = (self.vertices.take(each, axis=0) for each in self.triangles.T)
+        return _frozen((a + b + c) / 3)
 
     @cached_property
     def locality(self) -> NDArray[np.int64]:
         """Numbers of the triangles, (nt,), in an order in which neighbours come together."""
-        return _frozen(morton_order(self.centroids))
+        return _frozen(locality_order(self.centroids))
 
     @cached_property
     def edge_lengths(self) -> NDArray[np.float64]:

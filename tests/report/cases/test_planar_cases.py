@@ -183,8 +183,8 @@ def test_loads_are_those_of_the_library():
     problem = KIND.build(parse(LOADED), Stages())
     first, second = problem.loads
     assert np.allclose(first.gap.line, ((-19e-3, -28.5e-3), (-19e-3, 28.5e-3)), rtol=0, atol=1e-15)
-    assert first.impedance(1e9) == pytest.approx(1 / (1 / 100 - 2j * np.pi * 2e-3), rel=1e-12)
-    assert second.impedance(1e9) == pytest.approx(-6j * np.pi, rel=1e-12)
+    assert first.impedance_at(1e9) == pytest.approx(1 / (1 / 100 - 2j * np.pi * 2e-3), rel=1e-12)
+    assert second.impedance_at(1e9) == pytest.approx(-6j * np.pi, rel=1e-12)
     # positive along the foot of the ribbon, in all 57 mm of either slot
     assert np.abs(problem.load_weights).sum(axis=0) == pytest.approx([57e-3, 57e-3])
 

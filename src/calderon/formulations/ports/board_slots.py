@@ -95,7 +95,7 @@ class Lumped:
         given = {name: getattr(self, name) for name in UNITS if getattr(self, name) is not None}
         if not given and self.impedance is None:
             raise ValueError(
-                "a lumped element needs a resistance in ohm, an inductance in H, a capacitance in F or an impedance"
+                "a lumped element needs a resistance in ohm, an inductance in H or a capacitance in F, or an impedance"
             )
         if self.impedance is not None:
             if given or self.parallel:
