@@ -101,8 +101,8 @@ class Triangulation:
     @cached_property
     def centroids(self) -> NDArray[np.float64]:
         """Centroid of each triangle, (nt, 3)."""
-        # rounded in this way: last digits decide ties of symmetric meshes in `locality`, and with it which triangle of a
-        # pair is the test one
+        # rounded in this way: last digits decide ties of symmetric meshes in `locality`, and with it which triangle of
+        # a pair is the test one
         a, b, c = (self.vertices.take(each, axis=0) for each in self.triangles.T)
         return _frozen((a + b + c) / 3)
 
