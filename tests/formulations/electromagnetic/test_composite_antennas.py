@@ -200,5 +200,10 @@ def test_circuits_that_do_not_fit_are_refused(alone):
             fed.connected(network, slot()).solve()
     with pytest.raises(ValueError, match="half wavelengths"):
         fed.connected(cal.Line(50.0, length=0.5 * 2 * np.pi / K), both).solve()
+    skrf = pytest.importorskip("skrf", reason="networks are of scikit-rf")
+    hertz = skrf.Frequency.from_f([0.9 * fed.frequency, 1.1 * fed.frequency], unit="Hz")
+    for z0 in ([[50.0], [75.0]], [[50.0 + 5j], [50.0 + 5j]]):
+        with pytest.raises(ValueError, match="renormalize it to 50 ohm"):
+            fed.connected(skrf.Network(frequency=hertz, s=np.zeros((2, 1, 1)), z0=z0), slot()).solve()
     with pytest.raises(TypeError, match="ports of a circuit"):
         fed.connected(cal.Line(50.0, length=0.2), [1, 2])

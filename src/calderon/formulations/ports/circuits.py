@@ -105,8 +105,8 @@ def _of_skrf(network: Any, frequency: float) -> Complex:
             f"a network covers {hertz.min():g} to {hertz.max():g} Hz, and its S are needed at {frequency:g} Hz: "
             "measure or compute it there"
         )
-    if np.abs(z0.imag).max() > 0:
-        raise ValueError("a network has complex reference impedances: renormalize it to 50 ohm")
+    if np.abs(z0.imag).max() > 0 or (z0 != z0[0]).any():
+        raise ValueError("a network has complex reference impedances, or others by frequency: renormalize it to 50 ohm")
     after = int(np.clip(np.searchsorted(hertz, frequency), 1, max(len(hertz) - 1, 1)))
     before = after - 1 if len(hertz) > 1 else 0
     after = min(after, len(hertz) - 1)
@@ -114,7 +114,7 @@ def _of_skrf(network: Any, frequency: float) -> Complex:
     share = (frequency - hertz[before]) / step if step else 0.0
     between = ((1 - share) * s[before] + share * s[after]).conj()
     # Y = R^-1/2 (1 - S) (1 + S)^-1 R^-1/2
-    one, root = np.eye(between.shape[-1]), np.sqrt(z0[before].real)
+    one, root = np.eye(between.shape[-1]), np.sqrt(z0[0].real)
     return np.asarray(np.linalg.solve((one + between).T, (one - between).T).T / (root[:, None] * root), np.complex128)
 
 
