@@ -39,7 +39,7 @@ class WaveSolver(Table):
 
     method "auto": dense for few unknowns, else the expectedly fastest of "hmatrix" and "mlfmm". rtol: of GMRES;
     compression_rtol: of a compressed matrix, default a tenth of it, by "mlfmm" 1e-6 at least. preconditioner: default
-    the usual one of the problem.
+    the usual one of the problem, which refuses those that it does not have.
     """
 
     method: MethodName = key('how operators are stored; "auto" takes the expectedly fastest', DEFAULTS["method"])
@@ -48,7 +48,9 @@ class WaveSolver(Table):
     compression_rtol: float | None = key(
         "relative error of a compressed matrix; a tenth of rtol unless given", gt=0, lt=1
     )
-    preconditioner: Literal["mass", "osrc", "hlu"] | None = key("of GMRES; the usual one of the problem unless given")
+    preconditioner: Literal["mass", "osrc", "near", "modes", "hlu"] | None = key(
+        "of GMRES; the usual one of the problem unless given"
+    )
     precision: Precision = key("of matrices", DEFAULTS["precision"])
     backend: Backend = key(
         'where kernels run: "numba" (processors), "opencl", "cuda", a device such as "cuda:1", or "auto"',

@@ -136,6 +136,8 @@ def test_a_block_below_its_resonances_moves_as_its_mass():
     omega = 2 * np.pi * results.frequencies
     assert np.allclose(results.mobilities[:, 0], 2j / (omega * mass), rtol=0.02)  # both forces move it
     assert len(results.powers) == 2 and results.powers[1] > results.powers[0] > 0
+    by_modes = run(parse(BLOCK + '[solver]\npreconditioner = "modes"\nrtol = 1e-8\n'))
+    assert np.allclose(by_modes.mobilities, results.mobilities, rtol=1e-5)
 
 
 def test_half_a_block_on_a_mirror_or_a_floor_scatters_as_the_whole():
@@ -194,6 +196,7 @@ def test_the_shipped_cases_are_accepted(name):
         (STEEL, '"steel"', '{ tag = "steel" }', "no tetrahedron has the tag 'tag'"),
         (STEEL, 'shape = "ball"', 'shape = "bal"', "did you mean 'ball'"),
         (STEEL, "[[source]]", "[[load]]\nforce = [0, 0, 1]\nposition = [0, 0, 2]\n[[source]]", "target_strength"),
+        (BLOCK, "[output]", '[solver]\npreconditioner = "near"\n[output]', "line .*choose 'osrc' or 'modes'"),
         (LAYERED, '"rubber"', '"steel"', "an elastic solid, which a case with .structure. has"),
         (LAYERED, '"rubber"', '"oill"', "did you mean 'oil'"),
         (LAYERED, 'names = ["core", "coat"]', 'names = ["core"]', "2 radii and 1 names"),

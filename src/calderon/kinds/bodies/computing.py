@@ -29,6 +29,7 @@ from calderon.report.formatting import Row, frequency_text, frequency_texts
 from calderon.report.kind import plan_rows
 from calderon.report.scenes import evenly
 from calderon.spaces import P1
+from calderon.validation import one_of
 
 B = TypeVar("B", bound=BodyCase)
 SHOWN = 5
@@ -93,6 +94,9 @@ class Bodies(Kind[B, Any, BodyResults], Generic[B]):
             with file.blamed("mesh", "shape" if case.mesh.shape else "file"):
                 snapped_volume(volume, tuple(case.body.mirrors or case.body.plane.plane))
         problem = self.posed(file, volume, max(case.frequencies))
+        if case.solver.preconditioner is not None:
+            with file.blamed("solver", "preconditioner"):
+                one_of(case.solver.preconditioner, problem.preconditioners, "preconditioner")
         surface = problem.surface
         for number, one in enumerate(case.source):
             with file.blamed("source", "position" if one.position else "direction", number=number):
