@@ -6,7 +6,7 @@ BIN := .venv/bin
 
 setup:            ## environment with everything for development
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install -e ".[test,plot,gmsh,docs,opencl,mpi]"
+	$(BIN)/pip install -e ".[test,pyvista,gmsh,cad,docs,opencl,mpi]"
 
 fast:             ## tests of the parts, without whole problems, pictures and command lines
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal tests --ignore=tests/formulations --ignore=tests/cli --ignore=tests/report \

@@ -204,7 +204,7 @@ def _rendered(drawn: Scene, insist: bool) -> NDArray | None:
     """The picture as PyVista renders it; None where it is not installed or cannot render here."""
     if importlib.util.find_spec("pyvista") is None:
         if insist:
-            raise RuntimeError('PyVista is not installed: pip install "calderon[plot]", or use renderer="matplotlib"')
+            raise RuntimeError('PyVista is missing: pip install "calderon[pyvista]", or use renderer="matplotlib"')
         return None
     # the scene as a file
     (left, right, bottom, top), lens, shades = drawn.window, drawn.lens, drawn.shades

@@ -69,7 +69,7 @@ class Exchange:
 
     def to_pyvista(self) -> Any:
         """A `pyvista.PolyData` with the cell data "tags"."""
-        pyvista = _imported("pyvista", "PyVista", "'calderon[plot]'")
+        pyvista = _imported("pyvista", "PyVista", "'calderon[pyvista]'")
         faces = np.column_stack([np.full(len(self.triangles), 3), self.triangles])
         made = pyvista.PolyData(self.vertices.copy(), faces.ravel())
         made.cell_data["tags"] = self.tags.copy()

@@ -33,7 +33,7 @@ def _by_pyvista(path: Path) -> meshio.Mesh:
     try:
         import pyvista
     except ImportError:
-        raise MeshError("files of polygons are read by PyVista: pip install 'calderon[plot]', or save .vtu") from None
+        raise MeshError("files of polygons need PyVista: pip install 'calderon[pyvista]', or save .vtu") from None
     return pyvista_content(pyvista.read(path))
 
 
