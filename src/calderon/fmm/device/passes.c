@@ -11,13 +11,15 @@
 #define TOGETHER (PAIRS * COLUMNS)
 #define SIZE (COLUMNS * RANK)
 
-/* targets (tasks, PAIRS), -1 for none: the sum over steps (starts (tasks + 1,)) of matrices times the numbers of sources;
-   steps (n, 1 + PAIRS): which of matrices (8, RANK, RANK), and a source for each target, -1 for none. Added if `adds`. */
-KERNEL shift_boxes(GLOBAL const real_type *matrices, GLOBAL const int *targets, GLOBAL const int *starts,
-                   GLOBAL const int *steps, int boxes, int adds, GLOBAL real_type *values)
+/* Between the boxes from number `first` on, `count` of them, of one level, and their children (boxes, 8), -1 for none, by
+   matrices (8, RANK, RANK), one for each octant: moments of boxes from those of their children, or with `down` local
+   expansions of children, to which those of boxes are added. A group takes PAIRS boxes, and `down` one octant. */
+KERNEL shift_boxes(GLOBAL const real_type *matrices, GLOBAL const int *children, int first, int count, int boxes, int down,
+                   GLOBAL real_type *values)
 {
     LOCAL ALIGNED real_type given[RANK * TOGETHER];
-    int t = LOCAL_ID(0), task = GROUP(0);
+    int t = LOCAL_ID(0), task = down ? GROUP(0) / 8 : GROUP(0), low = down ? GROUP(0) % 8 : 0, high = down ? low + 1 : 8;
+    int begin = first + task * PAIRS, last = first + count;
     GLOBAL real_type *own = values + (size_t)GROUP(1) * boxes * SIZE;
     real_type sums[ROWS][TOGETHER];
     UNROLL
@@ -25,15 +27,14 @@ KERNEL shift_boxes(GLOBAL const real_type *matrices, GLOBAL const int *targets, 
         UNROLL
         for (int w = 0; w < TOGETHER; w++)
             sums[m][w] = R(0.0);
-    for (int n = starts[task]; n < starts[task + 1]; n++) {
-        GLOBAL const int *step = steps + (size_t)(1 + PAIRS) * n;
+    for (int octant = low; octant < high; octant++) {
         for (int q = t; q < RANK * TOGETHER; q += GROUP_SIZE) {
-            int w = q / RANK, k = q % RANK, source = step[1 + w / COLUMNS];
-            size_t place = ((size_t)(source < 0 ? 0 : source) * COLUMNS + w % COLUMNS) * RANK + k;
-            given[k * TOGETHER + w] = source < 0 ? R(0.0) : own[place];
+            int w = q / RANK, k = q % RANK, box = begin + w / COLUMNS, child = box < last ? children[8 * box + octant] : -1;
+            size_t place = ((size_t)(child < 0 || down ? (box < last ? box : first) : child) * COLUMNS + w % COLUMNS) * RANK + k;
+            given[k * TOGETHER + w] = child < 0 ? R(0.0) : own[place];
         }
         BARRIER;
-        GLOBAL const real_type *matrix = matrices + (size_t)step[0] * RANK * RANK;
+        GLOBAL const real_type *matrix = matrices + (size_t)octant * RANK * RANK;
         UNROLL
         for (int m = 0; m < ROWS; m++) {
             int i = t + m * GROUP_SIZE < RANK ? t + m * GROUP_SIZE : RANK - 1;
@@ -47,14 +48,19 @@ KERNEL shift_boxes(GLOBAL const real_type *matrices, GLOBAL const int *targets, 
         BARRIER;
     }
     UNROLL
-    for (int m = 0; m < ROWS; m++)
+    for (int w = 0; w < TOGETHER; w++) {
+        int box = begin + w / COLUMNS, target = -1;
+        for (int octant = low; octant < (box < last ? high : low); octant++)
+            if (children[8 * box + octant] >= 0)
+                target = down ? children[8 * box + octant] : box;
         UNROLL
-        for (int w = 0; w < TOGETHER; w++) {
-            int i = t + m * GROUP_SIZE, target = targets[PAIRS * task + w / COLUMNS];
+        for (int m = 0; m < ROWS; m++) {
+            int i = t + m * GROUP_SIZE;
             size_t place = ((size_t)(target < 0 ? 0 : target) * COLUMNS + w % COLUMNS) * RANK + i;
             if (i < RANK && target >= 0)
-                own[place] = adds ? own[place] + sums[m][w] : sums[m][w];
+                own[place] = down ? own[place] + sums[m][w] : sums[m][w];
         }
+    }
 }
 
 /* Local expansions of all boxes, `block` of them a group, from moments: the pairs (source, target) of the runs (matrix,

@@ -254,29 +254,3 @@ KERNEL far_pairs(GLOBAL const int *boxes, GLOBAL const int *children, GLOBAL con
         runs[3 * (size_t)cell + 2] = at;
     }
 }
-
-/* Tables of `shift_boxes` of fmm/device/passes.c for the `count` boxes of one level from `first` on and their children,
-   with `together` boxes a task: up (tasks of targets, eight steps each) and down (eight tasks of one step). A thread takes
-   one octant of a task. */
-KERNEL list_shifts(GLOBAL const int *children, int first, int count, int together, GLOBAL int *up_targets,
-                   GLOBAL int *up_steps, GLOBAL int *down_targets, GLOBAL int *down_steps)
-{
-    int n = THREAD(0), task = n / 8, octant = n % 8;
-    if (task >= (count + together - 1) / together)
-        return;
-    up_steps[(size_t)n * (together + 1)] = octant;
-    down_steps[(size_t)n * (together + 1)] = octant;
-    for (int w = 0; w < together; w++) {
-        int b = first + task * together + w, own = -1, any = 0;
-        if (b < first + count) {
-            own = children[8 * (size_t)b + octant];
-            for (int k = 0; k < 8; k++)
-                any |= children[8 * (size_t)b + k] >= 0;
-        }
-        up_steps[(size_t)n * (together + 1) + 1 + w] = own;
-        down_steps[(size_t)n * (together + 1) + 1 + w] = own >= 0 ? b : -1;
-        down_targets[(size_t)n * together + w] = own;
-        if (octant == 0)
-            up_targets[(size_t)task * together + w] = any ? b : -1;
-    }
-}

@@ -35,22 +35,13 @@ class NearRuns(NamedTuple):
 
 
 class Across(NamedTuple):
-    """Pairs of separated boxes: the number of blocks of `block` targets, and source, target, runs and blocks on the
-    device as in `translate_boxes` of fmm/device/passes.c."""
+    """Pairs of separated boxes on the device, as `translate_boxes` of fmm/device/passes.c reads them: source, target
+    (pairs,), runs of pairs that share a matrix (n, 3), and where the runs of each block of targets begin."""
 
-    blocks: int
-    block: int
-    tables: tuple[Any, ...]
-
-
-class Shifts(NamedTuple):
-    """Pairs of one level and its parents on the device: the number of tasks, and targets, starts and steps as in
-    `shift_boxes` of fmm/device/passes.c."""
-
-    tasks: int
-    targets: Any
-    starts: Any
-    steps: Any
+    source: Any
+    target: Any
+    runs: Any
+    blocks: Any
 
 
 class DeviceOctree:
@@ -178,19 +169,4 @@ class DeviceOctree:
         source, target, runs = self._integers(pairs), self._integers(pairs), self._integers(cells, 3)
         self._kernels.launch("far_pairs", cells, *given, 0, places, source, target, runs)
         starts = self.device.array(directions * np.arange(blocks + 1, dtype=np.int32))
-        return Across(blocks, block, (source, target, runs, starts))
-
-    def shifts(self, together: int) -> tuple[list[Shifts], list[Shifts]]:
-        """Moments to parents, the deepest level first, and local expansions from them, the deepest level last, with
-        that many boxes a task."""
-        up, down, array = [], [], self.device.array
-        for low, high in zip(self.levels[2:], self.levels[3:-1], strict=False):
-            tasks, number = -(-(high - low) // together), high - low  # boxes of the first levels have no separated ones
-            steps = [self._integers(8 * tasks, together + 1) for _ in range(2)]
-            targets = [self._integers(count, together) for count in (tasks, 8 * tasks)]
-            given = targets[0], steps[0], targets[1], steps[1]
-            self._kernels.launch("list_shifts", 8 * tasks, self.children, low, number, together, *given)
-            starts = [array(np.arange(0, 8 * tasks + 1, each, dtype=np.int32)) for each in (8, 1)]
-            up.append(Shifts(tasks, targets[0], starts[0], steps[0]))
-            down.append(Shifts(8 * tasks, targets[1], starts[1], steps[1]))
-        return up[::-1], down
+        return Across(source, target, runs, starts)
