@@ -7,6 +7,8 @@ import numpy as np
 from scipy.sparse import csc_matrix, diags_array, issparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator, splu
 
+from calderon.backends.threads import one_thread
+
 
 def jacobi(matrix: Any) -> LinearOperator:
     """The inverse of the diagonal of `matrix` (anything with ``diagonal()``, or ``to_array()``)."""
@@ -37,7 +39,8 @@ def sparse_inverse(matrix: Any) -> LinearOperator:
     columns = csc_matrix(matrix, dtype=dtype)
     ordering = "MMD_AT_PLUS_A" if is_structurally_symmetric(columns) else "COLAMD"
     try:
-        factors = splu(columns, permc_spec=ordering)
+        with one_thread:
+            factors = splu(columns, permc_spec=ordering)
     except RuntimeError as error:
         raise np.linalg.LinAlgError(f"the sparse matrix of shape {matrix.shape} is singular") from error
 

@@ -19,6 +19,7 @@ from scipy.sparse.linalg import SuperLU, splu
 from scipy.sparse.linalg import norm as sparse_norm
 
 from calderon.backends import require_memory
+from calderon.backends.threads import one_thread
 from calderon.solvers.lu import Factorisation, norm_estimate
 from calderon.solvers.preconditioners import is_structurally_symmetric
 
@@ -122,7 +123,8 @@ class SparseLU(Factorisation):
         order = "NATURAL" if has_metis() else "MMD_AT_PLUS_A" if symmetric else "COLAMD"
         options = {"SymmetricMode": True} if symmetric and threshold < 1 else {}
         try:
-            return splu(ordered, permc_spec=order, diag_pivot_thresh=threshold, options=options)
+            with one_thread:  # supernodes are small: several threads wait for each other far longer than they work
+                return splu(ordered, permc_spec=order, diag_pivot_thresh=threshold, options=options)
         except RuntimeError as error:
             raise np.linalg.LinAlgError(
                 f"the sparse matrix of {self.shape[0]} rows has no LU factors ({error}): a resonance of what it stands "
@@ -151,7 +153,8 @@ class SparseLU(Factorisation):
     def _solve(self, columns: NDArray[Any], adjoint: bool) -> NDArray[Any]:
         ordered = np.ascontiguousarray(columns[self._places], self.dtype)
         solution = np.empty_like(ordered)
-        solution[self._places] = self._factors.solve(ordered, "H" if adjoint else "N")
+        with one_thread:
+            solution[self._places] = self._factors.solve(ordered, "H" if adjoint else "N")
         return solution
 
     def residual(self, x: NDArray[Any], b: NDArray[Any]) -> float:
