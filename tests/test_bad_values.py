@@ -28,14 +28,17 @@ WITHOUT = {
 }  # fmt: skip
 """Public names that have no arguments to replace."""
 CALLED_BY_EQUATIONS = {
-    "BodyLoad", "DeltaGap", "EdgePort", "Elastostatic", "Fixed", "Force", "Gravity", "Helmholtz", "Laplace", "LinePort",
-    "ModifiedHelmholtz", "Moment", "Prescribed", "Pressure", "ProbePort", "Quadrature", "RemoteStress", "RigidMotion",
-    "Roller", "Spin", "SteadyTemperature", "Structure", "Support", "TemperatureChange", "Traction",
+    "BearingLoad", "BodyLoad", "DeltaGap", "EdgePort", "Elastostatic", "Fixed", "Force", "Gravity", "Helmholtz",
+    "Laplace", "LinePort", "Load", "Metal", "ModifiedHelmholtz", "Moment", "PointMass", "Prescribed", "Pressure",
+    "ProbePort", "Quadrature", "RemoteStress", "RigidMotion", "Roller", "Sheet", "Spin", "SteadyTemperature",
+    "Structure", "Support", "TemperatureChange", "Traction", "WireGap",
 }  # fmt: skip
 """Classes whose methods equations call, with points, spaces and materials that they have checked."""
 WITHOUT_METHODS = {
     "Impedance.at", "Velocity.at", "Board.local_part", "Board.warn_of_coarse_meshes", "ElasticMaterial.required",
-    "LoadCase.of", "ElasticSolid.surface_fields", "ElasticSolid.temperature", "Exchange.from_gmsh",
+    "BoltPreload.traction", "BoltPreload.wrench", "ElasticScattering.operator", "ElasticScattering.surface_fields",
+    "LoadCase.of", "Material.at_one_frequency", "PortSweep.to_skrf", "VolumeSpace.mass_matrix",
+    "ElasticSolid.surface_fields", "ElasticSolid.temperature", "Exchange.from_gmsh",
     "Exchange.from_pyvista", "Exchange.from_trimesh", "TriangleMesh.flat_triangles", "TriangleMesh.geometry",
     "Viewable.show", "Viewable.view", "HeadTransfer.write_sofa", "Region.in_kind", "StaticSolution.of",
 }  # fmt: skip

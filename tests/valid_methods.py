@@ -180,10 +180,12 @@ def sound_and_potentials() -> Iterator[tuple[Any, Methods]]:
     steel = cal.ElasticMaterial.from_wave_speeds(7700.0, 5950.0, 3240.0)
     elastic = cal.ElasticScattering(tetrahedra(), 1.0, material=steel, fluid=cal.Fluid.water())
     yield elastic, {
-        "at": {"wavenumber": 1.1}, "sweep": {"frequencies": [50.0], "wave": wave, **options},
+        "at": {"wavenumber": 1.1}, "modes": {"number": 2}, "response_at": {"omega": 100.0},
+        "sweep": {"frequencies": [50.0], "wave": wave, **options},
         "monostatic_target_strength": {**ANGLES, **options},
     }  # fmt: skip
     yield cal.FluidTransmission(mesh, 1.0, 1.2, 2.0), {"at": {"wavenumber": 1.1}}
+    yield cal.InhomogeneousScattering(tetrahedra(), 1.0, interior_wavenumber=2.0), {"at": {"wavenumber": 1.1}}
     yield static, {
         "solve": {"data": 1.0, **options}, "solve_all": {"data": [1.0]},
         "capacitance_matrix": {"conductors": None, "permittivity": 1.0, **options},
@@ -286,6 +288,10 @@ def statics() -> Iterator[tuple[Any, Methods]]:
         "resistance": {"a": "core", "b": "coat"}, "conductance_matrix": {"solver": "lu"},
         "lead_field": {"electrodes": [[0, 0, 2.0]], "places": [[0, 0, 1.5]]},
     }  # fmt: skip
+    options = {"method": "dense", "rtol": 1e-4, "solver": "lu"}
+    yield cal.InhomogeneousPotential(tetrahedra(), 2.0, electrodes={"skin": "wall"}, space="P1"), {
+        "solve": {"data": None, "voltages": {"skin": 1.0}, "charges": None, **options}, "capacitance_matrix": options,
+    }  # fmt: skip
     deck = FOLDER / "deck.qui"
     deck.write_text("0 two squares\nQ a 0 0 0 1 0 0 1 1 0 0 1 0\nQ b 0 0 1 1 0 1 1 1 1 0 1 1\n")
     ball = sphere()
@@ -327,6 +333,7 @@ def radar() -> Iterator[tuple[Any, Methods]]:
     echo = {**ANGLES, "polarization": "VV", **options}
     yield metal, {
         "at": k, "monostatic_rcs": echo, "scattering_amplitude": echo,
+        "monostatic_sweep": {"frequencies": [5e7], **ANGLES, "polarizations": ["VV"], **options},
         "sweep": {"frequencies": [5e7], "wave": wave, **options},
     }  # fmt: skip
     near = {"points": ONE, "backend": "numba", "precision": "double"}
@@ -357,7 +364,11 @@ def radar() -> Iterator[tuple[Any, Methods]]:
         "admittance_matrix": options, "impedance_matrix": options, "scattering_matrix": {"reference": 50.0, **options},
     }  # fmt: skip
     antenna = cal.PECAntenna(plate(), 100.0, cal.DeltaGap(between=(1, 2)))
+    line = cal.Line(75.0, 0.3)
+    yield line, {"admittance_at": {"frequency": 1e8}}
+    yield cal.Circuit(line, [gap, gap]), {"admittance_at": {"frequency": 1e8}}
     yield antenna, {
+        "connected": {"network": [[0.02]], "ports": gap},
         "at": k, "solve": {"voltages": 1.0, **options}, "solve_all": {"data": [1.0]}, "admittance_matrix": options,
         "impedance_matrix": options, "scattering_matrix": {"reference": 50.0, **options},
         "sweep": {"frequencies": [5e9], "voltages": 1.0, "reference": 50.0},
@@ -387,6 +398,9 @@ def wires() -> Iterator[tuple[Any, Methods]]:
         "gain": gain, "directivity": gain, "reflection_coefficient": {"reference": 50.0},
         "save": {"path": FOLDER / "wires.h5"},
     }  # fmt: skip
+    deck = FOLDER / "fed.nec"
+    deck.write_text("GW 1 5 0 0 -0.5 0 0 0.5 1e-3\nGE 0\nEX 0 1 3 0 1 0\nEN\n")
+    yield cal.read_nec(deck), {"antenna": {"frequency": 1e8}, "solve": {"frequency": 1e8}}
 
 
 def solids() -> Iterator[tuple[Any, Methods]]:
@@ -400,6 +414,7 @@ def solids() -> Iterator[tuple[Any, Methods]]:
         "plan": {"method": "auto", "rtol": 1e-4}, "solve_cases": {**cases, **options}, "with_loads": {"data": loads},
     }  # fmt: skip
     yield material, {"stress_of": {"gradient": np.eye(3)}}
+    yield cal.elastic.BoltPreload, {"between": {"mesh": bars()[0].mesh, "first": 5, "second": 6, "force": 10.0}}
     speeds = {"density": 7700.0, "longitudinal": 5950.0, "shear": 3240.0, "loss_factor": 0.01}
     yield cal.ElasticMaterial, {"from_wave_speeds": speeds}
     solution = solid.solve(method="dense")
@@ -453,7 +468,9 @@ def boards() -> Iterator[tuple[Any, Methods]]:
         "electric": near, "magnetic": near, "far_field": ANGLES, "rcs": {**ANGLES, "polarization": "V"},
         "save": {"path": FOLDER / "echo_of_board.h5"},
     }  # fmt: skip
-    yield board.sweep(1e9, 1.1e9, 3, interpolate=1e-2), {"write_touchstone": {"path": FOLDER / "board.s1p"}}
+    yield board.sweep(1e9, 1.1e9, 3, interpolate=1e-2), {
+        "renormalised": {"z0": 75.0}, "write_touchstone": {"path": FOLDER / "board.s1p"},
+    }  # fmt: skip
     cell, came = cal.PeriodicCell(plate(), [0.03, 0.03], cal.Stack()), {**hertz, **ANGLES, "side": "above"}
     yield cell, {name: came for name in ("reflection", "transmission", "solve", "sweep", "plan")}
     yield cell.solve(1e9), {"current": {"polarisation": "TE"}, "save": {"path": FOLDER / "cell.h5"}}

@@ -47,7 +47,7 @@ from calderon.operators.blocks import transformed
 from calderon.potentials import double_layer_potential, single_layer_potential
 from calderon.spaces import DP2, P2, Function, Loads, Space
 from calderon.spaces.mirror_images import MirroredFunctions
-from calderon.validation import instance, unmasked
+from calderon.validation import finite_number, instance, unmasked
 from calderon.waves import PlaneWave, Wave
 
 
@@ -277,7 +277,7 @@ class ElasticScattering(Problem[ElasticScatteringSolution]):
 
     def response_at(self, omega: complex) -> Response:
         """Pressures and their slopes at an angular frequency, also a complex one."""
-        return Response.of(self.structure, omega, self.fluid, self._pressures, self.holes)
+        return Response.of(self.structure, finite_number(omega, "omega"), self.fluid, self._pressures, self.holes)
 
     @property
     def _pressures(self) -> NDArray[np.int64] | None:

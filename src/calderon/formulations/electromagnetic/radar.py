@@ -17,7 +17,7 @@ from calderon.formulations.monostatic import monostatic_sweep
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
 from calderon.formulations.problem import Problem
 from calderon.formulations.sweep import Sweep, frequencies_of, sweep_of, warned_of_coarse_meshes
-from calderon.validation import list_of, one_of, positive_length, truth
+from calderon.validation import broadcast, list_of, one_of, positive_length, truth
 from calderon.waves import ElectromagneticWave
 
 Solution = TypeVar("Solution")
@@ -138,9 +138,11 @@ class RadarProblem(Problem[Solution]):
             sweep.to_xarray()["rcs"], sweep.range_profile().to_xarray()["profile"]
         """
         hertz = frequencies_of(frequencies)
-        angles = np.broadcast_arrays(np.asarray(theta, float), np.asarray(phi, float))
+        angles = broadcast({"theta": theta, "phi": phi}, "angles in radians")
         seen_from, around = (np.ravel(each).copy() for each in angles)
         names = list_of(polarizations, str, 'polarizations are a list such as ("VV", "HH")')
+        if not names:
+            raise ValueError('polarizations=[]: name one at least, such as ("VV", "HH")')
         problem = replace(self, impedance=vacuum_impedance(self.impedance))  # type: ignore[type-var]
 
         def problem_at(frequency: float) -> Any:

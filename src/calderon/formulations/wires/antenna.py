@@ -19,11 +19,13 @@ from calderon.formulations.ports.feeds import reference_resistance
 from calderon.formulations.ports.gaps import WireGap
 from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep
 from calderon.formulations.ports.power_waves import scattering
+from calderon.formulations.problem import require_several
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.wires.network import WireNetwork
 from calderon.formulations.wires.reactions import reaction_matrix
 from calderon.formulations.wires.solution import WireSolution, illumination
 from calderon.formulations.wires.wire import Wire
+from calderon.solvers.iteration import tolerance
 from calderon.validation import finite_complex, list_of, one_of, positive_length, several, whole_number
 from calderon.view import Described
 from calderon.waves import ElectromagneticPlaneWave
@@ -140,6 +142,7 @@ class WireAntenna(Described):
 
     def solve_all(self, data: Sequence[Any]) -> list[WireSolution]:
         """Solutions for several sets of voltages or waves, with one matrix."""
+        require_several(data)
         sides = [self._side(each) for each in data]
         new = "_factors" not in self.__dict__
         matrix, factors, assembly, factorisation = self._factors
@@ -217,7 +220,7 @@ class WireAntenna(Described):
         if not low < high:
             raise ValueError(f"a band goes from a lower to a higher frequency, got {low:g} to {high:g} Hz")
         band, r = np.linspace(low, high, whole_number(points, "points", 2)), reference_resistance(reference)
-        return adaptive_sweep(lambda f: scattering(self.at(f).admittance_matrix(), r), band, r, rtol)
+        return adaptive_sweep(lambda f: scattering(self.at(f).admittance_matrix(), r), band, r, tolerance(rtol))
 
     @property
     def brief(self) -> str:

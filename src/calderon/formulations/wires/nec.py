@@ -6,11 +6,11 @@ G. J. Burke and A. J. Poggio, Numerical Electromagnetics Code (NEC) - Method of 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.files.whole_file import file_path
 from calderon.formulations.ports.board_slots import Lumped
 from calderon.formulations.ports.gaps import WireGap
 from calderon.formulations.wires.antenna import WireAntenna
@@ -263,7 +263,9 @@ def read_nec(path: str | os.PathLike[str]) -> NecModel:
 
     Raises ValueError with the line and the card for all others, and for numbers that do not fit; FileNotFoundError.
     """
-    place = Path(path)
+    place = file_path(path, "a deck", "dipole.nec")
+    if not place.is_file():
+        raise FileNotFoundError(f"{place}: no such file")
     if place.stat().st_size > LARGEST_FILE:
         raise ValueError(f"{place.name} has {place.stat().st_size:,} bytes, a deck {LARGEST_FILE:,} at most")
     deck = _Deck()

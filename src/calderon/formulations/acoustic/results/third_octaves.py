@@ -17,7 +17,7 @@ from calderon.data.far_fields import decibels
 from calderon.data.labelled import Labelled
 from calderon.formulations.acoustic.results.a_weighting import a_weighting
 from calderon.mesh.errors import warn_of_accuracy
-from calderon.validation import finite_numbers, one_of, positive_length, positive_numbers, unmasked
+from calderon.validation import finite_numbers, one_of, positive_length, positive_numbers, text, unmasked
 
 NOMINAL = (1.0, 1.25, 1.6, 2.0, 2.5, 3.15, 4.0, 5.0, 6.3, 8.0)
 PICOWATT = 1e-12
@@ -136,6 +136,8 @@ def third_octaves(
         bands.nominal, bands.levels, bands.total_a_weighted_level
     """
     one_of(kind, ("density", "mean", "tones"), "kind")
+    for name, words in (("unit", unit), ("quantity", quantity)):
+        text(words, name)
     f, values = _sorted(frequencies, powers)
     numbers = _bands(f, kind, bands)
     limits, reference = limits_of(numbers), positive_length(reference, "reference")

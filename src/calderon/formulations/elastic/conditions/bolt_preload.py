@@ -1,6 +1,6 @@
 """The pull of a tightened bolt on the faces that it clamps."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.formulations.elastic.conditions.face_conditions import Face, Load
 from calderon.formulations.elastic.conditions.surface_conditions import faces_of
 from calderon.mesh import TriangleMesh
-from calderon.validation import positive_length, unit_vector
+from calderon.validation import instance, positive_length, unit_vector
 
 Array = NDArray[np.float64]
 
@@ -38,6 +38,9 @@ class BoltPreload(Load):
         mesh: of the solid, or of the parts together. force: in N. ValueError for faces with one centroid, MeshError
         for unknown tags.
         """
+        instance(mesh, TriangleMesh, "mesh, of the solid, must be a TriangleMesh")
+        for name, tag in (("first", first), ("second", second)):
+            instance(tag, Hashable, f"{name} is the tag of a face or its name")
         found = faces_of(mesh, {first: (), second: ()})
         if first == second:
             raise ValueError(f"a bolt pulls two faces toward each other, and {first!r} is given twice")
