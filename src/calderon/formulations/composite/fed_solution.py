@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from calderon.formulations.composite.region_fields import RegionFields
+from calderon.formulations.composite.wired_currents import WiredCurrents, WireSources
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution
 from calderon.formulations.electromagnetic.dielectric_regions import Region
 
@@ -14,7 +15,7 @@ class CompositeAntennaSolution(RegionFields, AntennaSolution):
     """The field of an antenna with bodies of several materials; see `AntennaSolution` for feeds and gains,
     `RegionFields` for currents and regions."""
 
-    saved_classes: ClassVar[Sequence[type]] = (*AntennaSolution.saved_classes, Region)
+    saved_classes: ClassVar[Sequence[type]] = (*AntennaSolution.saved_classes, Region, WiredCurrents, WireSources)
 
     def _require_consistent(self) -> None:
         super()._require_consistent()

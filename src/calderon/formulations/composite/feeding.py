@@ -1,4 +1,5 @@
-"""Ports and loads of composite bodies: slots in metal in which a voltage, or an impedance, drives the current across.
+"""Ports and loads of composite bodies: gaps of wires, and slots in metal in which a voltage, or an impedance, drives
+the current across.
 
 A slot with the signed edge lengths w (unknowns,) has the current I = w' x / eta, and its voltage U the integrals
 -s U w with the functions; an impedance Z, whose voltage is -Z I, adds -(s Z / eta) w w' to the matrix. s = 1 where one
@@ -16,9 +17,10 @@ from numpy.typing import NDArray
 
 from calderon.formulations.composite.junctions import Junctions
 from calderon.formulations.composite.skeleton import NONE
+from calderon.formulations.composite.wiring import Wiring
 from calderon.formulations.electromagnetic.dielectric_regions import Region
 from calderon.formulations.ports.board_slots import Lumped
-from calderon.formulations.ports.gaps import DeltaGap, gap_edges
+from calderon.formulations.ports.gaps import DeltaGap, WireGap, gap_edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,12 +30,19 @@ class Feeding:
 
     junctions: Junctions
     media: tuple[Region, ...]
+    wiring: Wiring | None = None
 
-    def slots(self, gaps: Sequence[DeltaGap]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(unknowns, gaps) signed lengths w of the edges of slots, and (gaps,) the s of each."""
-        found, shares = np.zeros((self.junctions.dimension, len(gaps))), np.ones(len(gaps))
+    def slots(self, gaps: Sequence[DeltaGap | WireGap]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(unknowns, gaps) signed lengths w of the edges of slots, or currents through gaps of wires, and (gaps,) the s
+        of each."""
+        count = self.junctions.dimension
+        unknowns = count + (0 if self.wiring is None else self.wiring.dimension)
+        found, shares = np.zeros((unknowns, len(gaps))), np.ones(len(gaps))
         for number, gap in enumerate(gaps):
-            found[:, number], shares[number] = self._slot(gap)
+            if isinstance(gap, DeltaGap):
+                found[:count, number], shares[number] = self._slot(gap)
+            elif self.wiring is not None:
+                found[count:, number] = self.wiring.weights(gap)
         return found, shares
 
     def load_matrix(self, loads: Sequence[Lumped], frequency: float, eta: float) -> sp.csr_array:

@@ -36,6 +36,15 @@ class RegionTraces:
         """Whether there are currents M: none where metal is all around."""
         return self.magnetic.nnz > 0
 
+    def widened(self, unknowns: int) -> "RegionTraces":
+        """These currents, where there are so many unknowns: further ones have no part in them."""
+        if unknowns == self.electric.shape[1]:
+            return self
+        parts = [self.electric.copy(), self.magnetic.copy()]
+        for each in parts:
+            each.resize((each.shape[0], unknowns))
+        return RegionTraces(self.space, *parts)
+
 
 @dataclass(frozen=True, eq=False)
 class Junctions:

@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.exact.vacuum import permittivity_of
 from calderon.formulations.checks import (
-    SAME_IMPEDANCE,
     charges_resolved,
     electromagnetic_wave,
     elements_per_wavelength,
     sources_on_side,
     warn_coarse,
-    wavenumber_and_frequency,
 )
 from calderon.formulations.composite.equation import (
     combined_equation,
@@ -33,7 +31,8 @@ from calderon.formulations.composite.junctions import Junctions, RegionTraces
 from calderon.formulations.composite.skeleton import Skeleton, located
 from calderon.formulations.composite.solution import CompositeSolution
 from calderon.formulations.composite.surfaces import Interface, SurfaceKind, check_tables
-from calderon.formulations.composite.surroundings import constants_around
+from calderon.formulations.composite.surroundings import settled
+from calderon.formulations.composite.wiring import Wiring, bordered
 from calderon.formulations.electromagnetic.dielectric_regions import Region, region
 from calderon.formulations.electromagnetic.extinction import probe_points, warn_of_remainder
 from calderon.formulations.electromagnetic.radar import RadarProblem
@@ -42,9 +41,9 @@ from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
 from calderon.formulations.ports.board_slots import Lumped, checked_slots
 from calderon.formulations.ports.feeds import reference_resistance
-from calderon.formulations.ports.gaps import DeltaGap
+from calderon.formulations.ports.gaps import DeltaGap, WireGap
+from calderon.formulations.ports.port_matrices import PortMatrices
 from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep
-from calderon.formulations.ports.power_waves import scattering
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.sweep import Sweep, sweep_of, warned_of_coarse_meshes
@@ -56,15 +55,16 @@ from calderon.operators.sparse_factors import Unknowns
 from calderon.solvers import sparse_inverse
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import Loads, VectorFunction
-from calderon.validation import describe, finite_numbers, positive_length, whole_number
+from calderon.validation import describe, finite_numbers, list_of, positive_length, whole_number
 from calderon.waves import ElectromagneticWave
 
+Gap = DeltaGap | WireGap
 LEAST_SIZE = 1e-3
 """k times diameter below which loops and charges of composite bodies would need scales of their own."""
 
 
 @dataclass(frozen=True, eq=False)
-class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution]):
+class MaxwellProblem(PortMatrices, RadarProblem[CompositeSolution | CompositeAntennaSolution]):
     """Bodies of several materials, perfect conductors and thin sheets that may touch each other, exp(-i omega t).
 
     mesh: all surfaces, in metres; where they meet they have common vertices, and any number of triangles at an edge.
@@ -79,8 +79,9 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
         media = {"air": cal.Material(), "low": cal.Material(2.25), "high": cal.Material(4.0)}
         solution = cal.MaxwellProblem(mesh, regions=media, surfaces=surfaces, wavenumber=3.0).solve(wave)
 
-    wires: `Wire` or several, without mesh, regions and surfaces: the problem is then that of a `WireAntenna`, which is
-    returned.
+    wires: `Wire` or several in the region around, joined to metal where they end on a vertex of it (perfect conductors
+    only). Ports and loads of wires lie in a `WireGap`. Without mesh, regions and surfaces the problem is that of a
+    `WireAntenna`, which is returned.
 
     Unknown are J = n x H and M = -n x E on interfaces, J on metal; the fields of both sides of each interface are equal
     (Poggio, Miller; Chang, Harrington; Wu, Tsai), the electric one is zero along metal. At edges where surfaces meet
@@ -88,9 +89,9 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
     is the LU factors of entries between functions that share a triangle, "mass" those of their products, "hlu" of
     "hmatrix" its own factors. Solid metal with a hollow has resonances that do not radiate, as by "efie".
 
-    ports: a `DeltaGap` or several, slots in metal with one medium on both of its faces; loads: `Lumped` elements in
-    such slots, in series with a port in the same one. With ports `solve(voltages)` is that of an antenna, 1 V unless
-    given, in SI units and by default with solver="lu"; waves see them short-circuited.
+    ports: a `DeltaGap`, a `WireGap` or several, slots in metal with one medium on both of its faces or gaps of wires;
+    loads: `Lumped` elements in such slots, in series with a port in the same one. With ports `solve(voltages)` is that
+    of an antenna, 1 V unless given, in SI units and by default with solver="lu"; waves see them short-circuited.
 
     Raises ValueError, with the edges, where a region is not closed or two surfaces contradict each other, for regions
     and tags that are not known, and for bodies below k times diameter = 1e-3; TypeError for other arguments.
@@ -99,8 +100,8 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
     mesh: TriangleMesh = None  # type: ignore[assignment]
     regions: Mapping[str, Material] = field(default_factory=dict, kw_only=True)
     surfaces: Mapping[Any, SurfaceKind] = field(default_factory=dict, kw_only=True)
-    ports: DeltaGap | Sequence[DeltaGap] = field(default=(), kw_only=True)
-    wires: Sequence[Wire] = field(default=(), kw_only=True)
+    ports: Gap | Sequence[Gap] = field(default=(), kw_only=True)
+    wires: Wire | Sequence[Wire] = field(default=(), kw_only=True)
     loads: Lumped | Sequence[Lumped] = field(default=(), kw_only=True)
     wavenumber: float = field(default=None, kw_only=True)  # type: ignore[assignment]
     frequency: float | None = field(default=None, kw_only=True)
@@ -111,13 +112,9 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
         loads: Any = (), wires: Any = (), wavenumber: Any = None, frequency: Any = None, impedance: Any = None,
     ) -> Any:  # fmt: skip
         """Return the antenna of wires alone, else an object that `__init__` fills."""
-        if isinstance(wires, Sequence) and not wires:
+        has_surfaces = mesh is not None or regions or surfaces or impedance is not None
+        if has_surfaces or (isinstance(wires, Sequence) and not wires):
             return super().__new__(cls)
-        if mesh is not None or regions or surfaces or impedance is not None:
-            raise ValueError(
-                "wires and surfaces in one problem are not supported: give wires= without a mesh, or the wires as "
-                "strips of metal whose width is four radii"
-            )
         given: Any = {"loads": loads, "wavenumber": wavenumber, "frequency": frequency}
         return WireAntenna(wires, ports, **given)
 
@@ -125,7 +122,9 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
         if not isinstance(self.mesh, TriangleMesh):
             raise TypeError(f"MaxwellProblem needs a TriangleMesh of all surfaces, got {describe(self.mesh)}")
         check_tables(self.regions, self.surfaces)
-        ports, loads = checked_slots(self.ports, self.loads)
+        wires = (self.wires,) if isinstance(self.wires, Wire) else self.wires
+        object.__setattr__(self, "wires", list_of(wires, Wire, "wires are Wire objects"))
+        ports, loads = checked_slots(self.ports, self.loads, DeltaGap | WireGap if self.wires else DeltaGap)
         object.__setattr__(self, "ports", ports)
         object.__setattr__(self, "loads", loads)
         self._settle_wavenumber()
@@ -146,20 +145,11 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
 
     def _settle_wavenumber(self) -> None:
         """Store the wavenumber of the region around, the frequency, and with a frequency alone the impedance."""
-        index, eta = constants_around(self._around, self.regions[self._around], self.frequency)
-        if self.impedance is not None:
-            positive_length(self.impedance, "the impedance of the medium, in ohm,")
-        if (self.frequency is not None and self.wavenumber is None) or self.ports or self.loads:
-            if self.impedance is not None and not np.isclose(self.impedance, eta, rtol=SAME_IMPEDANCE, atol=0):
-                raise ValueError(f"impedance={self.impedance:g} ohm, and the region around has {eta:.6g} ohm: leave it "
-                                 "out, or give wavenumber= without ports")  # fmt: skip
-            object.__setattr__(self, "impedance", eta)
-        given = self.wavenumber, self.frequency, SPEED_OF_LIGHT / index, "speed of light"
-        k, frequency = wavenumber_and_frequency(*given)
-        if np.imag(k) != 0:
-            raise ValueError(f"the region around all others has a real wavenumber, got {self.wavenumber!r}")
-        object.__setattr__(self, "wavenumber", float(np.real(k)))
-        object.__setattr__(self, "frequency", frequency)
+        is_fed = (self.frequency is not None and self.wavenumber is None) or bool(self.ports or self.loads)
+        given = self.wavenumber, self.frequency, self.impedance
+        found = settled(self._around, self.regions[self._around], *given, is_fed)
+        for name, value in zip(("wavenumber", "frequency", "impedance"), found, strict=True):
+            object.__setattr__(self, name, value)
 
     @cached_property
     def skeleton(self) -> Skeleton:
@@ -175,10 +165,23 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
         """The unknowns at the edges."""
         return Junctions(self.skeleton)
 
-    @property
+    @cached_property
     def traces(self) -> tuple[RegionTraces, ...]:
         """The currents of each region, from all unknowns."""
-        return self.junctions.traces
+        return tuple(each.widened(self.function_space.dimension) for each in self.junctions.traces)
+
+    @cached_property
+    def _wiring(self) -> Wiring | None:
+        """The wires, if there are any."""
+        if not self.wires:
+            return None
+        outer = self.skeleton.unbounded
+        perfect = self.skeleton.is_metal[self.skeleton.triangles_of(outer)] & (self._losses[outer] == 0)
+        assert self.frequency is not None
+        k, eta = self.wavenumber, self._ohms_around
+        around = self.junctions.traces[outer]
+        wires: Any = self.wires
+        return Wiring(wires, self.skeleton, around, perfect, k, eta, self.frequency)
 
     @cached_property
     def media(self) -> tuple[Region, ...]:
@@ -252,17 +255,6 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
         solutions: Any = self.solve_all(list(np.eye(len(self.ports))), **options)  # type: ignore[arg-type]
         return np.stack([each.feed_currents for each in solutions], axis=1)
 
-    @named_options
-    def impedance_matrix(self, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
-        """Z = Y^-1 (p, p) in ohm: U = Z I; options as in `solve`."""
-        return np.asarray(np.linalg.inv(self.admittance_matrix(**options)), np.complex128)
-
-    @named_options
-    def scattering_matrix(self, reference: float = 50.0, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
-        """S = (1 - R Y)(1 + R Y)^-1 (p, p) for lines of the impedance R = `reference` in ohm at all ports, for
-        exp(-i omega t). Options as in `solve`."""
-        return scattering(self.admittance_matrix(**options), reference_resistance(reference))
-
     @property
     def usual_solver(self) -> str:  # type: ignore[override]
         """The solver of stored matrices: factors serve all ports."""
@@ -270,7 +262,7 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
 
     @cached_property
     def _feeding(self) -> Feeding:
-        return Feeding(self.junctions, self.media)
+        return Feeding(self.junctions, self.media, self._wiring)
 
     @cached_property
     def _port_weights(self) -> NDArray[np.float64]:
@@ -283,8 +275,8 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
 
     @property
     def function_space(self) -> Any:
-        """The unknowns, which are coefficients of combinations of functions of all regions."""
-        return Unknowns(self.junctions.dimension)
+        """The unknowns, which are coefficients of combinations of functions of all regions, then those of wires."""
+        return Unknowns(self.junctions.dimension + (0 if self._wiring is None else self._wiring.dimension))
 
     @property
     def elements_per_wavelength(self) -> float:
@@ -304,11 +296,16 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
         operator = combined_equation(
             self.traces, self.media, self._losses, [each.leaving for each in self.skeleton.walls]
         )
-        if self.loads:
+        listed: Any = self.loads
+        if slots := [each for each in listed if isinstance(each.gap, DeltaGap)]:
             assert self.frequency is not None
-            matrix = self._feeding.load_matrix(self.loads, self.frequency, self._ohms_around)  # type: ignore[arg-type]
+            matrix = self._feeding.load_matrix(slots, self.frequency, self._ohms_around)
             operator = operator - blocks([[matrix]])
         text = "PMCHWT and electric field equations of all regions for J, M"
+        if self._wiring is not None:
+            columns = self._wiring.matrix([each for each in listed if isinstance(each.gap, WireGap)])
+            operator = operator + blocks([[bordered(columns)]])
+            text += ", and of wires for I"
         return LinearSystem(text, operator, (self.function_space,))
 
     @cached_property
@@ -341,7 +338,10 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
         if isinstance(data, np.ndarray):
             return -(self._port_weights @ (self._slots[1] * data))
         loads, eta = self._loads, complex(data.impedance)
-        return self._combined(loads @ data.electric(loads.points), loads @ (eta * data.magnetic(loads.points)))
+        found = self._combined(loads @ data.electric(loads.points), loads @ (eta * data.magnetic(loads.points)))
+        if self._wiring is not None:
+            found[self.junctions.dimension :] = self._wiring.tested(data.electric)
+        return found
 
     def _echoes(
         self, r: NDArray[np.float64], receive: NDArray[np.float64], transmit: NDArray[np.float64]
@@ -350,7 +350,10 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
 
         def tested(vectors: NDArray[np.float64]) -> NDArray[Any]:
             waves = self._loads.plane_waves
-            return self._combined(waves(phases, vectors), waves(phases, np.cross(-r, vectors)))
+            found = self._combined(waves(phases, vectors), waves(phases, np.cross(-r, vectors)))
+            if self._wiring is not None:
+                found[self.junctions.dimension :] = self._wiring.echoes(r, vectors)
+            return found
 
         sent = tested(transmit)
         seen = sent if np.array_equal(receive, transmit) else tested(receive)
@@ -369,7 +372,11 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
 
     @cached_property
     def _mass_inverse(self) -> Preconditioner:
-        return Preconditioner("mass", self.unknowns, lambda: sparse_inverse(gram_of(self.traces)))
+        def inverse() -> Any:
+            gram = gram_of(self.traces)
+            return sparse_inverse(gram if self._wiring is None else (gram + self._wiring.own_block()).tocsr())
+
+        return Preconditioner("mass", self.unknowns, inverse)
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> Any:
         is_fed = isinstance(data, np.ndarray)
@@ -387,6 +394,10 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
         outer = self.skeleton.unbounded
         sources = (magnetic[outer],) if magnetic[outer].coefficients.any() else ()
         radiating = RadiatingCurrents(self.wavenumber, impedance, (electric[outer],), sources)
+        if self._wiring is not None:
+            through = coefficients[self.junctions.dimension :] / eta
+            lost += self._wiring.lost(through)
+            radiating = self._wiring.radiating(radiating, through)
         given: Any = {
             "electric_currents": tuple(electric), "magnetic_currents": tuple(magnetic), "regions": self.media,
             "names": tuple(self.regions), "leaving": leaving, "unbounded": outer, "metal_power": float(lost),
@@ -403,7 +414,7 @@ class MaxwellProblem(RadarProblem[CompositeSolution | CompositeAntennaSolution])
     ) -> CompositeAntennaSolution:
         assert self.frequency is not None
         ports: Any = self.ports
-        names = tuple(each.name or f"port {number}" for number, each in enumerate(ports, start=1))
+        names = tuple(getattr(each, "name", "") or f"port {number}" for number, each in enumerate(ports, start=1))
         loads: Any = self.loads
         through = self._feeding.slots([each.gap for each in loads])[0].T @ x
         resistances = np.array([each.impedance_at(self.frequency).real for each in loads], float)

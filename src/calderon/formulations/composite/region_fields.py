@@ -1,16 +1,19 @@
 """Fields in the regions of composite bodies, from the currents of each."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.formulations.composite.skeleton import NONE, RegionWalls, located
+from calderon.formulations.composite.wired_currents import WiredCurrents
 from calderon.formulations.electromagnetic.dielectric_regions import Region
 from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents
+from calderon.formulations.wires.tubes import tubes
 from calderon.spaces import VectorFunction
 from calderon.validation import one_or_more_points
+from calderon.view import Scene
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,6 +78,14 @@ class RegionFields(RadiatedField):
         assembly of T and K."""
         bounded = [number for number in range(len(self.names)) if number != self.unbounded]
         return {self.names[number]: self._currents_of(number).delivered_power() for number in bounded}
+
+    def scene(self) -> Scene:
+        """Surface currents and the pattern, and wires as tubes."""
+        shown: Scene = super().scene()  # type: ignore[misc]
+        if not isinstance(self.currents, WiredCurrents):
+            return shown
+        wires = self.currents.wires
+        return replace(shown, layers=(*shown.layers, tubes(wires.segments, wires.currents)))
 
     def _require_regions(self) -> None:
         """ValueError for currents and regions that do not fit together."""

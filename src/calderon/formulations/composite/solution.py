@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from calderon.formulations.composite.region_fields import RegionFields
+from calderon.formulations.composite.wired_currents import WiredCurrents, WireSources
 from calderon.formulations.electromagnetic.dielectric_regions import Region
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
 
@@ -16,7 +17,12 @@ class CompositeSolution(RegionFields, ElectromagneticSolution):
     """The field of an incident wave and bodies of several materials and metal; see `RegionFields` for currents and
     regions."""
 
-    saved_classes: ClassVar[Sequence[type]] = (*ElectromagneticSolution.saved_classes, Region)
+    saved_classes: ClassVar[Sequence[type]] = (
+        *ElectromagneticSolution.saved_classes,
+        Region,
+        WiredCurrents,
+        WireSources,
+    )
 
     @property
     def is_lossless(self) -> bool:  # type: ignore[override]

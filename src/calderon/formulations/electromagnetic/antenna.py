@@ -20,6 +20,7 @@ from calderon.formulations.options import SolveChoices, SolveOptions, named_opti
 from calderon.formulations.ports.board_slots import Lumped, checked_slots
 from calderon.formulations.ports.circuits import Circuit, Joined
 from calderon.formulations.ports.gaps import DeltaGap
+from calderon.formulations.ports.port_matrices import PortMatrices
 from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep
 from calderon.formulations.ports.power_balance import admittances, balanced
 from calderon.formulations.ports.power_waves import scattering
@@ -33,7 +34,7 @@ from calderon.validation import describe, finite_complex, finite_numbers, positi
 
 
 @dataclass(frozen=True, eq=False)
-class PECAntenna(Problem[AntennaSolution]):
+class PECAntenna(PortMatrices, Problem[AntennaSolution]):
     """A perfect conductor in a homogeneous lossless medium with voltages at its feeds, exp(-i omega t).
 
     mesh: in metres, open sheets or closed bodies. wavenumber: k = 2 pi / wavelength in 1/m; or frequency= in Hz, in
@@ -181,18 +182,6 @@ class PECAntenna(Problem[AntennaSolution]):
     def admittance_matrix(self, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
         """Y (p, p) in S: I = Y U for the voltages U at the feeds; options as in `solve`. Symmetric."""
         return admittances(self.solve_all(list(np.eye(len(self.feeds))), **options))
-
-    @named_options
-    def impedance_matrix(self, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
-        """Z = Y^-1 (p, p) in ohm: U = Z I; options as in `solve`."""
-        return np.asarray(np.linalg.inv(self.admittance_matrix(**options)), np.complex128)
-
-    @named_options
-    def scattering_matrix(self, reference: float = 50.0, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
-        """S = (1 - R Y)(1 + R Y)^-1 (p, p) for lines of the impedance R = `reference` in ohm at all feeds, for
-        exp(-i omega t): textbooks with exp(j omega t) have the conjugate. Options as in `solve`.
-        """
-        return scattering(self.admittance_matrix(**options), reference_resistance(reference))
 
     def _build_system(self) -> LinearSystem:
         return self.conductor.system

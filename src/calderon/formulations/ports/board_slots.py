@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -138,16 +139,16 @@ def _passive(value: object, where: str = "") -> complex:
     return found
 
 
-def checked_slots(ports: object, loads: object) -> tuple[tuple[DeltaGap, ...], tuple[Lumped, ...]]:
-    """Ports and loads as tuples; TypeError for other kinds."""
+def checked_slots(ports: object, loads: object, slots: Any = DeltaGap) -> tuple[tuple[Any, ...], tuple[Lumped, ...]]:
+    """Ports and loads as tuples; TypeError for other kinds. slots: the classes of both."""
+    names = "WireGap or DeltaGap" if slots is not DeltaGap else "DeltaGap"
     given = []
-    for name, value, kind in (("ports", ports, DeltaGap), ("loads", loads, Lumped)):
+    for name, value, kind in (("ports", ports, slots), ("loads", loads, Lumped)):
         listed = tuple(value) if isinstance(value, list | tuple) else (value,)
         for each in listed:
             slot = each.gap if isinstance(each, Lumped) else each
-            if not isinstance(each, kind) or not isinstance(slot, DeltaGap):
-                raise TypeError(
-                    f"{name} is a list of {kind.__name__} in slots that are a DeltaGap, got {describe(each)}"
-                )
+            if not isinstance(each, kind) or not isinstance(slot, slots):
+                what = "Lumped" if kind is Lumped else names
+                raise TypeError(f"{name} is a list of {what} in slots that are a {names}, got {describe(each)}")
         given.append(listed)
     return given[0], given[1]

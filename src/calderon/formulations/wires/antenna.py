@@ -121,10 +121,7 @@ class WireAntenna(Described):
 
     @cached_property
     def _losses(self) -> sparse.csr_array:
-        """(2 n, 2 n) int Z' of products of both halves of a segment."""
-        each = np.array([wire.impedance(self.frequency) for wire in self.wires])
-        scale = each[self.network.owners] * self.network.segments[:, 6] / 6
-        return sparse.csr_array(sparse.kron(sparse.diags_array(scale), np.array([[2.0, 1.0], [1.0, 2.0]])))
+        return self.network.losses(self.frequency)
 
     @cached_property
     def _factors(self) -> tuple[Complex, Any, float, float]:

@@ -1,13 +1,13 @@
 """Wires that are joined: their segments, the nodes where these meet, and the functions of the current.
 
 The current is linear on each segment. At a node with m segments the currents sum to zero, which leaves m - 1 functions:
-each flows in through the first segment and out through another one. A free end has none; on a ground of metal all m
-segments have their own, since the ground takes the rest.
+each flows in through the first segment and out through another one. A free end has none; on a ground of metal, and on a
+foot on other metal, all m segments have their own, since the metal takes the rest.
 """
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -28,10 +28,12 @@ THICK, SLENDER = 2.0, 8.0
 
 @dataclass(frozen=True, eq=False)
 class WireNetwork:
-    """Wires in free space, or above a perfect conductor in z = 0 (`ground`)."""
+    """Wires in free space, or above a perfect conductor in z = 0 (`ground`); feet (f, 3): points of other metal, at
+    which ends of wires lie."""
 
     wires: Sequence[Wire]
     ground: bool = False
+    feet: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3)))
 
     def __post_init__(self) -> None:
         self._require_thin()
@@ -67,16 +69,37 @@ class WireNetwork:
         graph = sparse.coo_array((np.ones(len(pairs)), pairs.T), shape=(len(ends), len(ends)))
         return np.asarray(sparse.csgraph.connected_components(graph, directed=False)[1].reshape(-1, 2), np.int64)
 
+    @property
+    def on_ground(self) -> NDArray[np.bool_]:
+        """(2 n,) which ends lie on the ground."""
+        return self.ground & (np.abs(self.ends[..., 2].ravel()) <= JOINED * self.segments[:, 6].min())
+
+    @cached_property
+    def standing(self) -> NDArray[np.int64]:
+        """(2 n,) the foot on which an end lies, -1 for none."""
+        found = np.full(2 * len(self.segments), -1)
+        if len(self.feet):
+            distance, nearest = cKDTree(self.feet).query(self.ends.reshape(-1, 3))
+            at = distance <= JOINED * self.segments[:, 6].min()
+            found[at] = nearest[at]
+        return found
+
+    def losses(self, frequency: float) -> sparse.csr_array:
+        """(2 n, 2 n) int Z' of products of both halves of a segment, in ohm, at a frequency in Hz."""
+        each = np.array([wire.impedance(frequency) for wire in self.wires])
+        scale = each[self.owners] * self.segments[:, 6] / 6
+        return sparse.csr_array(sparse.kron(sparse.diags_array(scale), np.array([[2.0, 1.0], [1.0, 2.0]])))
+
     @cached_property
     def functions(self) -> sparse.csr_array:
         """(2 n, N) the current at both ends of each segment, along it, of each function."""
         order = np.argsort(self.nodes.ravel(), kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(self.nodes.ravel()[order])) + 1)
         rows, columns, values, count = list[int](), list[int](), list[float](), 0
-        on_ground = self.ground & (np.abs(self.ends.reshape(-1, 3)[:, 2]) <= JOINED * self.segments[:, 6].min())
+        on_metal = self.on_ground | (self.standing >= 0)
         sign = np.tile([-1.0, 1.0], len(self.nodes))  # of a current that flows into the node
         for group in groups:
-            if on_ground[group[0]]:
+            if on_metal[group].any():
                 pairs: list[tuple[int, ...]] = [(int(each),) for each in group]
             else:
                 pairs = [(int(group[0]), int(each)) for each in group[1:]]
@@ -106,7 +129,7 @@ class WireNetwork:
         if end is not None:
             node = self.nodes[nearest, end]
             touching = np.flatnonzero((self.nodes == node).any(axis=1))
-            grounded = self.ground and abs(self.ends[nearest, end, 2]) <= JOINED * length.min()
+            grounded = bool((self.on_ground | (self.standing >= 0))[2 * nearest + end])
             allowed = 1 if grounded else 2
             if len(touching) != allowed:
                 what = "a free end of a wire" if len(touching) == 1 else f"a point where {len(touching)} segments meet"

@@ -37,10 +37,7 @@ def near_fields(
     along, length = segments[:, 3:6], segments[:, 6]
     slope = (currents[:, 1] - currents[:, 0]) / length
     for low in range(0, len(points), step):
-        x = points[low : low + step, None, :] - segments[None, :, :3]
-        s0 = np.einsum("mni,ni->mn", x, along)
-        across = x - s0[..., None] * along
-        rho = np.maximum(np.linalg.norm(across, axis=-1), 1e-12 * length)
+        s0, across, rho = _feet(segments, points[low : low + step])
         begin, end = np.arcsinh(-s0 / rho), np.arcsinh((length - s0) / rho)
         # integrals over each segment, one column for each of _integrals
         found = np.empty((*rho.shape, 4), np.complex128)
@@ -54,10 +51,33 @@ def near_fields(
         electric[low : low + step] += 1j * k * eta * (part @ along)
         for factor, vector in ((charge * slope, across), (moved * slope, along)):
             electric[low : low + step] += (
-                1j * eta / k * np.einsum("mn,mni->mi", factor, np.broadcast_to(vector, x.shape))
+                1j * eta / k * np.einsum("mn,mni->mi", factor, np.broadcast_to(vector, across.shape))
             )
         magnetic[low : low + step] += np.einsum("mn,mni->mi", turning, np.cross(across, along))
     return electric, magnetic
+
+
+def turnings(segments: NDArray[np.float64], k: float, points: NDArray[np.float64]) -> Complex:
+    """curl int G phi_b t ds (m, n, 2, 3) at points (m, 3), of both linear functions on each segment (n, 8)."""
+    along, length = segments[:, 3:6], segments[:, 6]
+    s0, across, rho = _feet(segments, points)
+    begin, end = np.arcsinh(-s0 / rho).ravel(), np.arcsinh((length - s0) / rho).ravel()
+    interval = (end - begin) / 2, (begin + end) / 2
+    one = np.ones(s0.size, np.complex128)
+    found = _integrals(CLOSE, interval, rho.ravel(), (one, 0 * one), k).reshape(*s0.shape, 4)
+    upper = (s0 * found[..., 1] - found[..., 2]) / length  # s = s0 - (s0 - s)
+    both = np.stack([found[..., 1] - upper, upper], axis=-1)
+    return np.asarray(both[..., None] * np.cross(across, along)[:, :, None])
+
+
+def _feet(segments: NDArray[np.float64], points: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    """The feet (m, n) of perpendiculars from points (m, 3) to the axes of segments, by their distances from the
+    beginning, the vectors (m, n, 3) from them to the points, and lengths (m, n) of these, not zero."""
+    along, length = segments[:, 3:6], segments[:, 6]
+    x = points[:, None, :] - segments[None, :, :3]
+    s0 = np.einsum("mni,ni->mn", x, along)
+    across = x - s0[..., None] * along
+    return s0, across, np.maximum(np.linalg.norm(across, axis=-1), 1e-12 * length)
 
 
 def _integrals(

@@ -15,16 +15,13 @@ from calderon.formulations.saving.solution_file import SavedSolution
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.wires.network import WireNetwork
 from calderon.formulations.wires.radiation import far_fields, near_fields, with_images
+from calderon.formulations.wires.tubes import tubes
 from calderon.formulations.wires.wire import Wire
 from calderon.layers import Conductor
 from calderon.quadrature.sphere import far_field_square
 from calderon.validation import of_any_shape, one_or_more_points
 from calderon.view import Described, Scene, Viewable
-from calderon.view.scene import Field, Surface
 from calderon.waves import ElectromagneticPlaneWave
-
-SIDES = 8
-"""Corners of the tubes as which wires are drawn."""
 
 
 def illumination(
@@ -160,22 +157,7 @@ class WireSolution(Feeds, SampledField, SavedSolution, Viewable, Described):
 
     def scene(self) -> Scene:
         """Tubes along the wires, wide enough to be seen, with the current."""
-        ends, radius = self.network.ends, self.network.segments[:, 7]
-        size = float(np.linalg.norm(np.ptp(ends.reshape(-1, 3), axis=0)))
-        along = self.network.segments[:, 3:6]
-        helper = np.eye(3)[np.abs(along).argmin(axis=1)]
-        first = np.cross(along, helper)
-        first /= np.linalg.norm(first, axis=1, keepdims=True)
-        angles = 2 * np.pi * np.arange(SIDES) / SIDES
-        ring = np.cos(angles)[:, None] * first[:, None] + np.sin(angles)[:, None] * np.cross(along, first)[:, None]
-        ring *= np.maximum(radius, 2e-3 * size)[:, None, None]
-        vertices = (ends[:, :, None] + ring[:, None]).reshape(-1, 3)
-        corner = np.arange(SIDES)
-        quads = np.stack([corner, (corner + 1) % SIDES, (corner + 1) % SIDES + SIDES, corner + SIDES], axis=1)
-        triangles = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
-        faces = (triangles + 2 * SIDES * np.arange(len(ends))[:, None, None]).reshape(-1, 3)
-        shown = Field("Current", "I", "A", [np.repeat(self.currents.ravel(), SIDES)])
-        return Scene((Surface("wires", vertices, faces, (shown,)),), title=f"Wires at {self.frequency:.4g} Hz")
+        return Scene((tubes(self.network.segments, self.currents),), title=f"Wires at {self.frequency:.4g} Hz")
 
     @property
     def brief(self) -> str:

@@ -1,0 +1,94 @@
+"""Currents on surfaces and on wires that radiate together."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calderon.exact import unit_directions
+from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
+from calderon.formulations.wires.radiation import far_fields, near_fields
+from calderon.quadrature.sphere import far_field_square
+from calderon.validation import one_or_more_points
+
+Complex = NDArray[np.complex128]
+Floats = NDArray[np.float64]
+CHUNK = 1_000_000
+"""Pairs of points that are computed together."""
+
+
+@dataclass(frozen=True, eq=False)
+class WireSources:
+    """Segments (n, 8) of wires with the currents (n, 2) in A at their ends, and where these end on metal points (q, 3)
+    with current moments (q, 3) in A m and charges (q,), of div J, in A."""
+
+    segments: Floats
+    currents: Complex
+    points: Floats
+    moments: Complex
+    charges: Complex
+
+    def fields(self, x: Floats, k: float, eta: float) -> tuple[Complex, Complex]:
+        """E and H (m, 3) at points (m, 3)."""
+        electric, magnetic = near_fields(self.segments, self.currents, k, eta, x)
+        step = max(1, CHUNK // max(1, len(self.points)))
+        for low in range(0, len(x) if len(self.points) else 0, step):
+            some = slice(low, low + step)
+            offset = x[some, None] - self.points
+            r = np.maximum(np.linalg.norm(offset, axis=2), 1e-12)
+            green = np.exp(1j * k * r) / (4 * np.pi * r)
+            slope = green * (1j * k - 1 / r) / r
+            electric[some] += 1j * k * eta * (green @ self.moments)
+            electric[some] += 1j * eta / k * np.einsum("mq,mqi->mi", slope * self.charges, offset)
+            magnetic[some] += np.einsum("mq,mqi->mi", slope, np.cross(offset, self.moments))
+        return electric, magnetic
+
+    def far(self, directions: Floats, k: float, eta: float) -> Complex:
+        """F (m, 3) in V toward unit vectors (m, 3)."""
+        found = far_fields(self.segments, self.currents, k, eta, directions)
+        of_metal = np.exp(-1j * k * (directions @ self.points.T)) @ self.moments
+        of_metal = of_metal - np.einsum("mi,mi->m", of_metal, directions)[:, None] * directions
+        return np.asarray(found + 1j * k * eta / (4 * np.pi) * of_metal)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WiredCurrents(RadiatingCurrents):
+    """Currents on surfaces, and `wires` in the same medium, whose constants are real."""
+
+    wires: WireSources
+
+    def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
+        return self._added(0, super().electric, points, backend, precision)
+
+    def magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
+        return self._added(1, super().magnetic, points, backend, precision)
+
+    def _added(self, which: int, of_surfaces: Callable[..., Any], points: ArrayLike, *where: str) -> NDArray[Any]:
+        found = np.asarray(of_surfaces(points, *where))
+        flat = one_or_more_points(np.reshape(points, (-1, 3)))
+        own = self.wires.fields(flat, *self._real)[which]
+        return found + own.reshape(found.shape)
+
+    def far_field(
+        self, theta: ArrayLike, phi: ArrayLike | None = None, *, backend: str = "numba", precision: str = "double"
+    ) -> NDArray[Any]:
+        found = super().far_field(theta, phi, backend=backend, precision=precision)
+        directions = unit_directions(theta) if phi is None else unit_directions(theta, phi)
+        own = self.wires.far(directions.reshape(-1, 3), *self._real)
+        return np.asarray(found + own.reshape(found.shape))
+
+    @property
+    def _real(self) -> tuple[float, float]:
+        return float(np.real(self.wavenumber)), float(np.real(self.impedance))
+
+    def far_field_square(self) -> float:
+        meshes = {id(j.space.mesh): j.space.mesh for j in self.electric_currents}
+        begin, along = self.wires.segments[:, :3], self.wires.segments[:, 3:6] * self.wires.segments[:, 6:7]
+        places = [mesh.vertices[mesh.used_vertices] for mesh in meshes.values()]
+        return far_field_square(self.far_field, np.concatenate([*places, begin, begin + along]), self.wavenumber)
+
+    def delivered_power(self) -> float:
+        """The radiated power in W: the medium around has no loss."""
+        return self.far_field_square() / (2 * self._real[1])
