@@ -89,7 +89,7 @@ def constructors() -> Iterator[Call]:
         },
         "InhomogeneousPotential": {
             "volume": tetrahedra(), "permittivity": 2.0, "charge_density": 1e-9, "space": "P1", "electrodes": None,
-            "mirrors": None,
+            "remanence": None, "mirrors": None,
         },
         "InhomogeneousScattering": {
             "volume": tetrahedra(), "wavenumber": 1.0, "density_ratio": 2.0, "interior_wavenumber": 1.2, "space": "P1",
@@ -106,6 +106,7 @@ def constructors() -> Iterator[Call]:
             "mesh": mesh, "regions": {"air": cal.Material(), "body": cal.Material(2.0)},
             "surfaces": {0: cal.Interface("air", "body")}, "ports": (), "loads": (), "wavenumber": 1.0,
         },
+        "MagnetizationCurve": {"strength": [0, 100.0, 1e5], "flux_density": [0, 1.0, 2.0]},
         "Metal": {"outside": "air", "inside": None, "impedance": None},
         "Line": {"impedance": 50.0, "length": 0.2, "velocity": 0.66, "crossed": False},
         "Circuit": {"network": cal.Line(50.0, length=0.2), "ports": (gap, gap)},

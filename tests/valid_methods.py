@@ -278,6 +278,8 @@ def statics() -> Iterator[tuple[Any, Methods]]:
     charge, dipole = cal.PointCharge([0, 0, 1.5], 1e-9), cal.StaticDipole([0, 0, 1.5], Z)
     oil = cal.StaticProblem(mesh, {"oil": cal.Region(["core", "coat"], permittivity=2.0)}, metal)
     given = {"voltages": {"core": 1.0}, "charges": {"coat": 0.0}}
+    curve = cal.MagnetizationCurve([0, 100.0, 1e5], [0, 1.0, 2.0])
+    yield curve, {"flux_density_at": {"strength": X}}
     yield oil, {
         "solve": {**given, "sources": [charge], "densities": None, "method": "dense"},
         "sweep": {"materials": {"oil": [2.0, 3.0]}, **given, "sources": [charge], "densities": None},

@@ -16,6 +16,7 @@ from .coupling import (
     InhomogeneousDielectric as InhomogeneousDielectric,
     InhomogeneousPotential as InhomogeneousPotential,
     InhomogeneousScattering as InhomogeneousScattering,
+    MagnetizationCurve as MagnetizationCurve,
     Structure as Structure,
 )
 from .dg import MaxwellDG as MaxwellDG

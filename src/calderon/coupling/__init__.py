@@ -5,6 +5,7 @@ from calderon.coupling.elastic.structures import Structure, normal_displacement
 from calderon.coupling.elastic_scattering import ElasticScattering
 from calderon.coupling.finite_elements import matrices
 from calderon.coupling.inhomogeneous import InhomogeneousScattering
+from calderon.coupling.magnetic import MagnetizationCurve
 from calderon.coupling.potential import InhomogeneousPotential
 from calderon.coupling.traces import trace
 from calderon.coupling.volumes import boundary, skfem_mesh
@@ -14,6 +15,7 @@ __all__ = [
     "InhomogeneousDielectric",
     "InhomogeneousPotential",
     "InhomogeneousScattering",
+    "MagnetizationCurve",
     "Structure",
     "boundary",
     "matrices",

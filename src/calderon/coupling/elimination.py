@@ -11,7 +11,7 @@ which is the same system for the same u and p: nothing is added to the equations
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -223,6 +223,13 @@ class EliminatedSystem(LinearSystem):
 
     def _assembled(self, options: SolveOptions) -> Any:
         return EliminatedMatrix(super()._assembled(options), self.elimination)
+
+    def with_volume(self, elimination: Elimination) -> "EliminatedSystem":
+        """The system of another volume on the same surface, with the available matrix of the boundary operators."""
+        found = replace(self, elimination=elimination)
+        if self.matrix is not None:
+            found.key, found.matrix = self.key, EliminatedMatrix(self.assembled, elimination)
+        return found
 
     @property
     def assembled(self) -> Any:

@@ -182,6 +182,10 @@ class FiniteElements(VolumeElements):
         form = scikit_fem().LinearForm(lambda v, w: (parts * v.grad).sum(axis=0), dtype=field.dtype.type)
         return np.asarray(form.assemble(self.basis))
 
+    def gradients(self, coefficients: NDArray[Any]) -> NDArray[Any]:
+        """grad u (nt, q, 3) at the points of the function with coefficients (dimension,)."""
+        return np.moveaxis(np.asarray(self.basis.interpolate(coefficients).grad), 0, -1)
+
     @property
     def description(self) -> str:
         """A line for the text of a problem."""

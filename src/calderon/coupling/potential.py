@@ -1,17 +1,19 @@
 """Static fields of bodies whose permittivity or permeability varies from place to place."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Unpack
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from calderon.coupling.coefficients import Coefficient, at_points, require_positive
+from calderon.coupling.coefficients import Coefficient, at_points
 from calderon.coupling.elimination import EliminatedSystem, Elimination
 from calderon.coupling.finite_elements import DEGREES, FiniteElements
+from calderon.coupling.magnetic import MagneticMaterial, MagneticState, Material, NewtonStep, newton
 from calderon.exact import VACUUM_PERMITTIVITY
 from calderon.formulations.acoustic.sound_equation import of_slopes, of_values
 from calderon.formulations.checks import closed_surface
@@ -22,6 +24,7 @@ from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Laplace
 from calderon.mesh import TriangleMesh
+from calderon.mesh.errors import warn_of_accuracy
 from calderon.operators import blocks
 from calderon.operators.blocks import transformed
 from calderon.potentials import double_layer_potential, single_layer_potential
@@ -53,27 +56,35 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
         (I/2 - K + eta D) T u + (V + eta (I/2 + K')) lambda = u_0 + eta du_0/dn.
 
     volume: a `TetrahedralMesh` in m, a `MeshTet` of scikit-fem, or (points, tetrahedra). permittivity: relative, or
-    permeability=, of linear materials: a number, a table {tag or name of a material: number}, or f(x) of points (n,
-    3) with values (n,) or tensors (n, 3, 3). charge_density: rho in C/m^3 inside, likewise. electrodes: {name:
+    permeability=: a number, a table {tag or name of a material: number}, or f(x) of points (n, 3) with values (n,) or
+    tensors (n, 3, 3); of iron that saturates a `MagnetizationCurve` instead of a number. charge_density: rho in
+    C/m^3 inside, likewise. remanence: B_r in T of permanent magnets, B = mu0 mu H + B_r, a vector, a table or f(x)
+    with vectors (n, 3), with permeability=. electrodes: {name:
     tags} of the boundary, of the body or of holes in it, that is metal, at one potential each; with permittivity=.
     space: "P1" or "P2"; linear functions in magnetic shields need far finer meshes. mirrors: planes of coordinates
     in which u is "even" (as where a field is along the plane) or "odd" (across it), {"z": "odd"}: the volume is the
-    part on one side, charge_density is as even or odd, and solutions are those of the whole; without electrodes.
+    part on one side, charge_density is as even or odd, and so is a potential whose gradient remanence is; solutions
+    are those of the whole; without electrodes.
+
+    Curves are solved for by Newton's iteration: each step is a linear material, whose volume is eliminated anew next to
+    the same boundary operators.
 
     Data: a `UniformField`, or another source outside with `potential(x)` and `gradient(x)`: u_0; of a permeability
     also a `CurrentPath` of field H_0 outside of the body, where u is the reduced potential, H = H_0 - grad u, with
-    u_0 = 0 and F = int (mu - 1) H_0 . grad v; None for charges alone.
+    u_0 = 0 and F = int (mu - 1) H_0 . grad v; None for charges or magnets alone.
     """
 
     volume: Any = None
     permittivity: Any = None
     permeability: Any = None
     charge_density: Any = None
+    remanence: Any = None
     electrodes: Any = None
     space: Literal["P1", "P2"] = "P2"
     mirrors: Mirrors = None
 
     elements: ClassVar[FiniteElements]
+    state: ClassVar[MagneticState]
     title: ClassVar[str] = "static potential of an inhomogeneous body"
     pair_bytes: ClassVar[int] = 16  # real entries and factors
 
@@ -82,8 +93,9 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
         volume: Any,
         permittivity: Coefficient | None = None,
         *,
-        permeability: Coefficient | None = None,
+        permeability: Material | None = None,
         charge_density: Coefficient | None = None,
+        remanence: ArrayLike | Mapping[int | str, ArrayLike] | Callable[[NDArray[np.float64]], Any] | None = None,
         electrodes: Mapping[str, Tags] | None = None,
         space: Literal["P1", "P2"] = "P2",
         mirrors: Mirrors = None,
@@ -98,14 +110,17 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
             raise ValueError("electrodes= have no mirrors here: give the whole volume")
         if permeability is not None and (charge_density is not None or electrodes):
             raise ValueError("charge_density= and electrodes= belong to permittivity=: magnetic charges do not exist")
+        if permittivity is not None and remanence is not None:
+            raise ValueError("remanence= belongs to permeability=: it is that of permanent magnets")
         given = {
             "volume": elements.volume, "permittivity": permittivity, "permeability": permeability,
-            "charge_density": charge_density, "electrodes": dict(electrodes or {}), "space": space,
-            "elements": elements, "mirrors": mirrors,
+            "charge_density": charge_density, "remanence": remanence, "electrodes": dict(electrodes or {}),
+            "space": space, "elements": elements, "mirrors": mirrors,
         }  # fmt: skip
         self.__dict__.update(given)
         closed_surface(elements.surface.whole, "InhomogeneousPotential")
-        _ = self._constant, self._joined, self.system
+        self.__dict__["state"] = self.material.initial
+        _ = self._joined, self.system
 
     @property
     def mesh(self) -> TriangleMesh:
@@ -127,25 +142,21 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
         """The coupling of both rows in m: half the diameter over the largest constant of the material, at least 1. In
         shields the row of du/dn, whose normal jumps between triangles, is the less accurate one; in bodies of low
         permeability in a medium of a higher one it is the better one."""
-        constant = self._constant
+        constant = self.material.initial.slope
         largest = constant if constant.ndim == 2 else np.linalg.eigvalsh(constant)
         return float(self.elements.surface.whole.diameter / 2 / max(1.0, largest.max()))
 
     @cached_property
-    def _constant(self) -> NDArray[Any]:
-        """The constant of the material at the points of quadrature, (nt, q) or (nt, q, 3, 3)."""
-        name, points = ("permittivity", "permeability")[self.permittivity is None], self.elements.points
-        found = at_points(getattr(self, name), self.volume, points, name, tensors=True)
-        if np.iscomplexobj(found):
-            raise ValueError(f"{name} of a static field is real")
-        require_positive(found, points, name)
-        return found
+    def material(self) -> MagneticMaterial:
+        """The material at the points of quadrature."""
+        name = ("permittivity", "permeability")[self.permittivity is None]
+        return MagneticMaterial(getattr(self, name), self.remanence, self.volume, self.elements.points, name)
 
     @cached_property
     def elimination(self) -> Elimination:
         """The volume, whose factors are made when they are first needed."""
         elements, robin, joined = self.elements, self.elements.robin(self.eta), self._joined
-        matrix = sp.csr_array(joined.T @ elements.stiffness(self._constant) @ joined)
+        matrix = sp.csr_array(joined.T @ elements.stiffness(self.state.slope) @ joined)
         return Elimination(matrix, elements.trace @ joined, elements.pairing, lambda: robin, robin)
 
     @cached_property
@@ -173,7 +184,7 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
         slope = of_slopes(green, derivatives.space, derivatives.part, eta)
         rows = blocks([[transformed(value, right=values.images), transformed(slope, right=derivatives.images)]])
         text = (
-            "A u = T' M lambda, (I/2 - K + eta D) T u + (V + eta (I/2 + K')) lambda = u_0 + eta du_0/dn, "
+            "A u = F + T' M lambda, (I/2 - K + eta D) T u + (V + eta (I/2 + K')) lambda = u_0 + eta du_0/dn, "
             f"eta = {eta:.4g} m"
         )
         return EliminatedSystem(text, rows, (derivatives,), elimination=self.elimination)
@@ -230,10 +241,10 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
     def _checked(self, data: Any) -> Any:
         given = data if isinstance(data, Charged) else Charged(data, np.zeros(len(self.electrodes)))
         data = given.data
-        if data is None and self.charge_density is None and not given.charges.any():
+        if data is None and self.charge_density is None and self.remanence is None and not given.charges.any():
             raise ValueError(
-                "nothing excites the field: give a UniformField, a CurrentPath, charge_density=, or electrodes= with "
-                "voltages= or charges="
+                "nothing excites the field: give a UniformField, a CurrentPath, charge_density=, remanence=, or "
+                "electrodes= with voltages= or charges="
             )
         if isinstance(data, CurrentPath):
             if self.kind == "electric":
@@ -248,20 +259,23 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
 
     def _load(self, given: "Charged") -> NDArray[np.float64]:
         """F (unknowns,) in the volume."""
-        elements, load, data = self.elements, np.zeros(self.elements.dimension), given.data
-        if isinstance(data, CurrentPath):
-            points = elements.points
-            own = data.magnetic_field(points.reshape(-1, 3)).reshape(points.shape)
-            self._require_symmetry(data)
-            mu = self._constant
-            extra = (mu - 1)[..., None] * own if mu.ndim == 2 else np.einsum("nqij,nqj->nqi", mu, own) - own
-            load = load + elements.flux_load(extra)
+        elements, load, own = self.elements, np.zeros(self.elements.dimension), self._own_field(given.data)
+        if own.any() or self.state.offset.any():
+            load = load + elements.flux_load(self.state.flux_density(own) - own)
         if self.charge_density is not None and not given.alone:
             density = at_points(self.charge_density, self.volume, elements.points, "charge_density")
             load = load + elements.load(np.real(density)) / VACUUM_PERMITTIVITY
         joined = self._joined.T @ load
         joined[len(joined) - len(given.charges) :] += given.charges / VACUUM_PERMITTIVITY
         return np.asarray(joined)
+
+    def _own_field(self, data: Any) -> NDArray[np.float64]:
+        """H_0 (nt, q, 3) of a current path at the points of quadrature, 0 of other data."""
+        points = self.elements.points
+        if not isinstance(data, CurrentPath):
+            return np.zeros(points.shape)
+        self._require_symmetry(data)
+        return data.magnetic_field(points.reshape(-1, 3)).reshape(points.shape)
 
     def _require_symmetry(self, path: CurrentPath) -> None:
         """ValueError for a current path whose field is not as even or odd as mirrors say."""
@@ -309,6 +323,54 @@ class InhomogeneousPotential(Problem[VolumePotentialSolution]):
         return VolumePotentialSolution(
             data.data, self.kind, info, surface, derivative, layers, interior, voltages, charges
         )
+
+    def _solve(self, data: list[Any], options: SolveOptions) -> list[VolumePotentialSolution]:
+        if not self.material.curves:
+            return super()._solve(data, options)
+        return [self._saturated(self._checked(one), options) for one in data]
+
+    def _saturated(self, data: Any, options: SolveOptions) -> VolumePotentialSolution:
+        """The solution with curves, by Newton's iteration over linear materials."""
+        own, scale, last = self._own_field(data.data), self.elimination.matrix.diagonal(), self
+
+        def step(state: MagneticState) -> NewtonStep:
+            nonlocal last
+            last = self._linear(state)
+            seconds = last._prepare(options)
+            x, (info,) = last.system.solve(last._right_hand_side(data)[:, None], options)
+            inside = last.elimination.volume(x, last._load(data)[:, None])[:, 0]
+            slope = last.elimination.primary(x[:, 0], last.elimination.trace @ inside)
+            return NewtonStep(inside, slope, x[:, 0], replace(info, assembly_seconds=info.assembly_seconds + seconds))
+
+        def field(inside: NDArray[np.float64]) -> NDArray[np.float64]:
+            return own - self.elements.gradients(self._joined @ inside)
+
+        def imbalance(inside: NDArray[np.float64], slope: NDArray[np.float64]) -> tuple[float, float]:
+            """The norms of int (B / mu0 - H_0) . grad v + <v, lambda>, which is 0, and of its second part."""
+            flux = self.elements.flux_load(self.material.flux_density(field(inside)) - own)
+            through = self.elimination.trace.T @ (self.elements.pairing @ slope)
+            total = self._joined.T @ flux + through
+            return float(np.sqrt((total**2 / scale).sum())), float(np.sqrt((through**2 / scale).sum()))
+
+        found = newton(self.material, step, field, imbalance, options.rtol)
+        if (share := self.material.beyond(field(found.inside))) > 1:
+            warn_of_accuracy(
+                f"H is {share:.3g} times as large as the last point of a curve that still rises there: add points up "
+                "to saturation, where B grows by mu0 H alone"
+            )
+        return last._solution(data, found.unknowns, found.info)
+
+    def _linear(self, state: MagneticState) -> "InhomogeneousPotential":
+        """The problem with a linear material, and the boundary operators of this one."""
+        if state is self.state:
+            return self
+        found = copy(self)
+        found.__dict__.pop("elimination", None)
+        found.__dict__.pop("system", None)
+        found.__dict__["state"] = state
+        system: Any = self.system
+        found.__dict__["system"] = system.with_volume(found.elimination)
+        return found
 
     @property
     def _details(self) -> tuple[str, ...]:
