@@ -52,7 +52,8 @@ class Name(NamedTuple):
         cal = importlib.import_module("calderon")
         for place in ("cal", "cal.elastic", "cal.planar", "cal.fft"):
             home = cal if place == "cal" else getattr(cal, place.removeprefix("cal."))
-            if getattr(home, self.name, None) is self.value:
+            # a name that a module has not would be looked up in all installed packages
+            if self.name in home.__all__ and getattr(home, self.name) is self.value:
                 return f"{place}.{self.name}"
         short = self.module.rsplit(".")[-1]
         return (
