@@ -2,6 +2,8 @@
 
 import ast
 import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import calderon
@@ -37,11 +39,19 @@ GUARDED = {
 """These check the platform, or whether the name exists, or are right everywhere (a signal to the own process)."""
 
 
+def trees_with(words: str) -> Iterator[tuple[Path, ast.Module]]:
+    """Files of the package that contain one of the words, a regular expression, and their syntax trees."""
+    for path in PACKAGE.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if re.search(rf"\b({words})\b", text):
+            yield path, ast.parse(text)
+
+
 def test_names_of_posix_are_used_where_the_system_is_asked_for():
     found: dict[str, set[str]] = {}
-    for path in PACKAGE.rglob("*.py"):
+    for path, tree in trees_with("|".join(POSIX | MODULES)):
         names = set[str]()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree):
             if (
                 isinstance(node, ast.Attribute)
                 and isinstance(node.value, ast.Name)
@@ -60,8 +70,8 @@ def test_names_of_posix_are_used_where_the_system_is_asked_for():
 def test_text_files_are_opened_with_an_encoding():
     """The default is not UTF-8 on Windows."""
     missing = []
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, tree in trees_with("read_text|write_text"):
+        for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 if node.func.attr in ("read_text", "write_text") and not any(
                     one.arg == "encoding" for one in node.keywords

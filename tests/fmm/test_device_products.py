@@ -54,7 +54,7 @@ def check(operator, rtol, bound):
 
 @pytest.mark.parametrize("rtol", BOUNDS)
 def test_layers_of_laplace(opencl, mesh, rtol):
-    for name, layer in LAPLACE if rtol < 1e-4 else LAPLACE[::3]:
+    for name, layer in LAPLACE if rtol < 1e-4 else LAPLACE[3:4]:
         operator = getattr(cal, layer)(cal.Laplace(), NODAL_SPACES[name](mesh))
         assert isinstance(check(operator, rtol, BOUNDS[rtol]), OnDevice)
 
