@@ -216,14 +216,17 @@ class TriangleMesh(NamedFaces, Exchange):
     def remesh(self, h: float, angle: float = TOLERANCES.sharp) -> "TriangleMesh":
         """The surface meshed anew by gmsh with edges of about h: finer or coarser.
 
-        Edges at which normals differ by more than the angle in radians (default 30 degrees) stay, and so does the
-        boundary; elsewhere new vertices lie on the triangles of this mesh, so that a finer mesh is not rounder. Tags
+        Edges at which normals differ by more than the angle in radians (default 30 degrees, at least 1) stay, and so
+        does the boundary; elsewhere new vertices lie on the triangles of this mesh, so that a finer mesh is not rounder. Tags
         are those of the nearest triangles. MeshWarning where the area changes by more than 1 %. MeshError if gmsh is
         not installed or cannot do it.
         """
         self.flat_triangles(self.triangles[:0, 0], "remesh")
-        if isinstance(angle, bool) or not isinstance(angle, Real) or not 0 < angle <= np.pi:
-            raise MeshError(f"angle = {angle!r}: an angle between two normals in radians, up to pi, is needed")
+        if isinstance(angle, bool) or not isinstance(angle, Real) or not np.radians(1) <= angle <= np.pi:
+            raise MeshError(
+                f"angle = {angle!r}: an angle between two normals in radians, from 0.0175 (1 degree) to pi, is needed: "
+                "gmsh would take round surfaces for thousands of faces"
+            )
         made = remeshed_by_gmsh(self.vertices, self.triangles, self.tags, positive("h", h), float(angle))
         found = TriangleMesh(*made, self.names)
         if abs(change := found.area / self.area - 1) > 0.01:

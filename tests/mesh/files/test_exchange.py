@@ -213,8 +213,9 @@ def test_remeshing_keeps_edges_tags_and_names(h):
     assert found.is_closed and found.volume == pytest.approx(2) and found.names == BOX.names
     assert np.array_equal(found.tags, np.rint(found.normals @ [1, 2, 3]).astype(int) + 4)
     assert 0.5 * h < found.mean_edge_length < 1.2 * h
-    with pytest.raises(MeshError, match="angle = 0"):
-        BOX.remesh(h, 0)
+    for angle in (0, 0.01):
+        with pytest.raises(MeshError, match=f"angle = {angle}.* from 0.0175"):
+            BOX.remesh(h, angle)
 
 
 def test_remeshing_that_loses_edges_is_reported():
