@@ -20,6 +20,11 @@ class Call(NamedTuple):
     arguments: dict[str, Any]
 
 
+def inverse_distance(r):
+    """1 / r and its slope."""
+    return 1 / r, -1 / r**2
+
+
 def public_names() -> dict[str, Any]:
     """Names of `cal`, `cal.elastic` and `cal.planar`, and one of `cal.fft`, without modules."""
     found = {name: getattr(home, name) for home in (cal.planar, cal.elastic, cal) for name in home.__all__}
@@ -74,12 +79,17 @@ def constructors() -> Iterator[Call]:
         },
         "FluidTransmission": {"mesh": mesh, "wavenumber": 1.0, "interior_wavenumber": 1.2, "density_ratio": 2.0},
         "Force": {"resultant": Z, "at": X},
+        "Component": {"radial": 0, "monomial": (0, 0, 0), "normal": "none"},
+        "Form": {"components": [cal.Component(0)], "test": [1.0], "trial": [1.0], "name": "mine"},
         "FourPole": {
             "matrix": np.eye(2), "frequency": 100.0, "areas": (1.0, 1.0), "fluid": cal.Fluid(1.2, 343.0),
         },
         "Function": {"space": space, "coefficients": np.ones(space.dimension), "label": "u", "unit": "m"},
         "GaussianPulse": {"width": 1e-9, "amplitude": 1.0, "frequency": 0.0, "delay": 1e-9},
         "Gravity": {"acceleration": Z},
+        "Green": {
+            "function": inverse_distance, "wavenumber": 0.0, "singularity": 1.0, "constants": (), "name": "mine",
+        },
         "Helmholtz": {"wavenumber": 1.0},
         "HalfSpace": {"plane": "z", "rigid": True},
         "Impedance": {"value": 400.0, "gain": False},

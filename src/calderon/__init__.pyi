@@ -77,6 +77,7 @@ from .formulations import (
 )
 from .greens import (
     Elastostatic as Elastostatic,
+    Green as Green,
     Helmholtz as Helmholtz,
     Laplace as Laplace,
     ModifiedHelmholtz as ModifiedHelmholtz,
@@ -100,6 +101,8 @@ from .mesh import (
 from .mlfmm import helmholtz_sums as helmholtz_sums
 from .onsurface import osrc_dtn as osrc_dtn, osrc_ntd as osrc_ntd
 from .operators import (
+    Component as Component,
+    Form as Form,
     VolumeSpace as VolumeSpace,
     adjoint_double_layer as adjoint_double_layer,
     blocks as blocks,

@@ -1,6 +1,7 @@
 """Another package adds a Green's function, a kind of case, a problem, a mesh format and a panel by entry points.
 
-The package is the folder `rain`, "installed" as pip does it: its files and its metadata in a folder on the path.
+The package is `examples/plugin`. It is "installed" as pip does it, its files and its metadata in a folder on the path,
+and once by pip.
 """
 
 import json
@@ -8,6 +9,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +26,8 @@ from calderon.processes.extensions import ExtensionError
 from calderon.report import run, sheet_of
 from surface_case import CUBE, surface_case
 
-RAIN = Path(__file__).parent / "rain"
+PLUGIN = Path(__file__).parents[2] / "examples" / "plugin"
+RAIN = PLUGIN / "src" / "rain"
 DROPS = '[drops]\ncharge = 1e-12\nradius = "1 mm"\nplaces = [[0, 0, 0], [0, 0, "1 m"]]\n'
 FILES_OF_A_KIND = {"__init__.py", "model.py", "panels.py"}
 
@@ -36,11 +40,20 @@ def install(name: str, entries: str, folder: Path) -> None:
     (metadata / "entry_points.txt").write_text(entries)
 
 
+def entry_points_of(file: Path) -> str:
+    """The entry points of a project as its metadata have them."""
+    groups = tomllib.loads(file.read_text(encoding="utf-8"))["project"]["entry-points"]
+    return "".join(
+        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in entries.items())
+        for group, entries in groups.items()
+    )
+
+
 @pytest.fixture
 def rain(tmp_path, monkeypatch):
     site = tmp_path / "site-packages"
-    shutil.copytree(RAIN, site / "rain", ignore=shutil.ignore_patterns("__pycache__", "*.txt"))
-    install("rain", (RAIN / "entry_points.txt").read_text(), site)
+    shutil.copytree(RAIN, site / "rain", ignore=shutil.ignore_patterns("__pycache__"))
+    install("rain", entry_points_of(PLUGIN / "pyproject.toml"), site)
     monkeypatch.syspath_prepend(site)
     yield
     for name in [each for each in sys.modules if each.partition(".")[0] == "rain"]:
@@ -48,11 +61,44 @@ def rain(tmp_path, monkeypatch):
 
 
 def test_the_recipes_name_every_file_of_the_package():
-    recipes = (RAIN.parents[2] / "CONTRIBUTING.md").read_text()
-    entries = re.findall(r'(?m)^\S+ = "?(rain[\w.]+:\w+)', (RAIN / "entry_points.txt").read_text())
+    recipes = (PLUGIN.parents[1] / "CONTRIBUTING.md").read_text()
+    entries = re.findall(r"(?m)^\S+ = (rain[\w.]+:\w+)", entry_points_of(PLUGIN / "pyproject.toml"))
     assert len(entries) == 5 and all(f'= "{each}"' in recipes for each in entries)
     for name in ("drops/", "panels.py", "readers.py"):
-        assert f"tests/extensions/rain/{name}" in recipes
+        assert f"examples/plugin/src/rain/{name}" in recipes
+
+
+@pytest.mark.variant
+def test_pip_installs_the_package_where_it_is_found(tmp_path):
+    """From its folder, without a network, into a folder that another process has on its path."""
+    if tuple(map(int, version("setuptools").split(".")[:1])) < (77,):
+        pytest.skip(f"setuptools 77 builds the package, got {version('setuptools')}: pip install 'setuptools>=77'")
+    shutil.copytree(PLUGIN, tmp_path / "plugin", ignore=shutil.ignore_patterns("__pycache__"))
+    alone = ["--no-deps", "--no-index", "--no-build-isolation", "--no-compile", "--target", str(tmp_path / "site")]
+    given = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--disable-pip-version-check",
+        *alone,
+        str(tmp_path / "plugin"),
+    ]
+    subprocess.run(given, check=True, capture_output=True, text=True)
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "import calderon as cal\n"
+        "from calderon.case import schema\n"
+        "from calderon.mesh.files.formats.catalogue import suffixes\n"
+        "from calderon.processes.extensions import extension_names\n"
+        "print(cal.Screened(0.5), 'drops' in str(schema()), '.corners' in suffixes())\n"
+        "print(extension_names('calderon.panels'), extension_names('calderon.problems'))\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "site")], capture_output=True, text=True, check=True
+    )
+    assert found.stdout == "Screened(decay=2.0) True True\n['wetted'] ['drops', 'rigid-in-air']\n"
 
 
 def test_a_greens_function_is_found_by_its_name(rain):

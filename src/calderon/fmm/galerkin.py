@@ -319,7 +319,8 @@ def _require_laplace(operator: IntegralOperator) -> None:
     spaces = operator.test, operator.trial
     if operator.is_elastic:
         return
-    if not isinstance(operator.green, Laplace) or not all(isinstance(each, Space) for each in spaces):
+    scalar = all(isinstance(each, Space) for each in spaces)
+    if operator.is_own or not isinstance(operator.green, Laplace) or not scalar:
         raise ValueError(
             "method='fmm' is for operators of Laplace's equation on scalar functions, and of elastostatics, got "
             f"{operator!r}: choose 'hmatrix' or 'dense'"

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from calderon.galerkin.block import Block
-from calderon.greens import Green
+from calderon.greens import RadialGreen
 from calderon.integrands import Integrand
 from calderon.quadrature import Quadrature
 
@@ -13,7 +13,7 @@ from calderon.quadrature import Quadrature
 class BilinearForm:
     """int int phi_i(x) k(x, y) psi_j(y) with the kernel of `integrand` for `green`."""
 
-    green: Green
+    green: RadialGreen
     integrand: Integrand
     trial: Any
     test: Any

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from calderon.backends import require_memory
-from calderon.greens import Green
+from calderon.greens import RadialGreen
 from calderon.mesh.errors import MeshError
 
 LARGEST_PHASE = 50.0
@@ -29,7 +29,7 @@ class Phases(NamedTuple):
 PHASES = Phases()
 
 
-def resolved_triangles(green: Green, *spaces: Any) -> None:
+def resolved_triangles(green: RadialGreen, *spaces: Any) -> None:
     """Raise ValueError where a Green's function oscillates or decays too often along an edge for the rules of touching
     pairs, which is nearly always a mistake of units; MemoryError where there is no room for these rules; MeshError for
     needles."""

@@ -40,7 +40,7 @@ class Radial(NamedTuple):
     only the difference r - reference enters oscillation and decay: half the work. Real Green's functions return
     anything as imaginary parts. All are marked `jitable`.
 
-    parameters: how many numbers of `Green.parameters` they read, as a tuple.
+    parameters: how many numbers of `RadialGreen.parameters` they read, as a tuple.
     multiple: gives the same as value with fewer operations, where f_n lacks the factor factors(bits)[n] for numbers of
     so many bits, which coefficients take in advance; or None.
     orders: the n-th radial function is singular like 1/r^orders[n], which is also its dimension.
@@ -59,7 +59,7 @@ class Radial(NamedTuple):
         return 1.0 if self.factors is None else self.factors(bits)[function]
 
 
-class Green(Protocol):
+class RadialGreen(Protocol):
     """G(r), a function of the distance r = |x - y| alone.
 
     `parameters`: numbers of dimension 1/length, as many as `radial` reads. `wavenumber`: the k of Laplacian G + k^2 G
@@ -94,8 +94,14 @@ def no_phase(reference, parameters):
     return reference * 0.0 + 1.0, reference * 0.0
 
 
-def green_defines(green: Green) -> tuple[tuple[str, str | int], ...]:
-    """Definitions that tell a device source which Green's function it serves."""
+def green_defines(green: RadialGreen) -> tuple[tuple[str, str | int], ...]:
+    """Definitions that tell a device source which Green's function it serves; NotImplementedError for one in Python
+    alone."""
+    if not green.source:
+        raise NotImplementedError(
+            f"{green} is a function in Python, which the processor alone computes: choose backend='numba', or give it "
+            "a twin in C (CONTRIBUTING.md, 'Adding a Green's function')"
+        )
     lossy = int(green.is_complex and complex(green.wavenumber).imag != 0)
     return ("GREEN", f'"{green.source}"'), ("COMPLEX", int(green.is_complex)), ("LOSSY", lossy)
 

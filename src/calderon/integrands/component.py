@@ -13,6 +13,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
+
+from calderon.validation import list_of, whole_number
+
 Side = Literal["none", "test", "trial"]
 LOOPS = 3
 """The highest degree of a monomial for which loops are generated."""
@@ -24,7 +28,7 @@ class Component:
     """One component.
 
     radial: the number n of the radial function. monomial: its exponents (a, b, c) of d. normal: of which triangle the
-    normal in s is, "none" for s = 1. ValueError for monomials of a degree above `LOOPS` and for an unknown normal.
+    normal in s is, "none" for s = 1. ValueError for monomials of a degree above `LOOPS` (3) and for an unknown normal.
     """
 
     radial: int
@@ -32,10 +36,13 @@ class Component:
     normal: Side = "none"
 
     def __post_init__(self) -> None:
-        """Refuse meaningless monomials and normals."""
-        if self.degree > LOOPS or min(self.monomial) < 0 or len(self.monomial) != 3:
+        """Refuse meaningless radial functions, monomials and normals."""
+        whole_number(self.radial, "the number of a radial function", least=0)
+        given = list_of(self.monomial, int | np.integer, f"a monomial has three exponents >= 0 of sum <= {LOOPS}")
+        object.__setattr__(self, "monomial", tuple(map(int, given)))
+        if len(self.monomial) != 3 or self.degree > LOOPS or min(self.monomial) < 0:
             raise ValueError(f"a monomial has three exponents >= 0 of sum <= {LOOPS}, got {self.monomial}")
-        if self.normal not in EXCHANGED:
+        if not isinstance(self.normal, str) or self.normal not in EXCHANGED:
             raise ValueError(f"a component has the normal 'none', 'test' or 'trial', got {self.normal!r}")
 
     @property

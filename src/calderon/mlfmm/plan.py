@@ -343,6 +343,10 @@ def require_waves(operator: BoundaryOperator) -> None:
     """Raise ValueError for an expression with other equations, or without an integral."""
     integrals = integrals_of(operator)
     for each in integrals:
+        if each.is_own:
+            raise ValueError(
+                f"method='mlfmm' has no expansion of {each!r}, a form of yours: choose 'hmatrix' or 'dense'"
+            )
         k = complex(getattr(each.green, "wavenumber", 0))
         if (k == 0 or k.real < 0 or other_green(each.green) is not None) and not is_radial(each):
             raise ValueError(

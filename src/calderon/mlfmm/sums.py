@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.backends import Device, Execution, InOrder, one_thread, run_tasks, thread_count
 from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, width
-from calderon.greens import Green, Helmholtz
+from calderon.greens import Helmholtz, RadialGreen
 from calderon.greens.elementary import SHORT
 from calderon.greens.helmholtz import helmholtz
 from calderon.mlfmm.degrees import SampledLevels, shortest, with_real_part
@@ -208,7 +208,7 @@ def potential_sums(
     return found.potential[..., None] if found.gradient is None else found.gradient
 
 
-def oscillates(green: Green) -> bool:
+def oscillates(green: RadialGreen) -> bool:
     """Whether it is exp(i k r) / (4 pi r) with Re k >= 0, k not 0."""
     return isinstance(green, Helmholtz) and green.wavenumber != 0 and complex(green.wavenumber).real >= 0
 

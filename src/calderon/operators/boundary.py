@@ -9,7 +9,7 @@ from calderon.galerkin.assembly import add_block
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
 from calderon.galerkin.elastic_block import ElasticBlock
-from calderon.greens import Elastostatic, Green, Laplace
+from calderon.greens import Elastostatic, Laplace, RadialGreen
 from calderon.greens.green import checked_quadrature
 from calderon.integrands import ADJOINT_DOUBLE_LAYER, DOUBLE_LAYER, HYPERSINGULAR, SINGLE_LAYER, Integrand
 from calderon.mesh.errors import AccuracyWarning
@@ -85,7 +85,7 @@ def checked_spaces(what: str, *spaces: Any, kind: type = Space) -> None:
 
 def _layer(
     integrand: Integrand,
-    green: Green,
+    green: RadialGreen,
     trial: ScalarOrVector,
     test: ScalarOrVector | None,
     quadrature: Quadrature | None,
@@ -107,28 +107,40 @@ def _checked_displacements(what: str, *spaces: Any) -> None:
 
 
 def single_layer(
-    green: Green, trial: ScalarOrVector, test: ScalarOrVector | None = None, *, quadrature: Quadrature | None = None
+    green: RadialGreen,
+    trial: ScalarOrVector,
+    test: ScalarOrVector | None = None,
+    *,
+    quadrature: Quadrature | None = None,
 ) -> IntegralOperator:
     """V: <phi, V psi> = int int phi(x) G(x, y) psi(y)."""
     return _layer(SINGLE_LAYER, green, trial, test, quadrature)
 
 
 def double_layer(
-    green: Green, trial: ScalarOrVector, test: ScalarOrVector | None = None, *, quadrature: Quadrature | None = None
+    green: RadialGreen,
+    trial: ScalarOrVector,
+    test: ScalarOrVector | None = None,
+    *,
+    quadrature: Quadrature | None = None,
 ) -> IntegralOperator:
     """K: <phi, K psi> = int int phi(x) dG/dn_y(x, y) psi(y); K 1 = -1/2 on closed surfaces for Laplace."""
     return _layer(DOUBLE_LAYER, green, trial, test, quadrature)
 
 
 def adjoint_double_layer(
-    green: Green, trial: ScalarOrVector, test: ScalarOrVector | None = None, *, quadrature: Quadrature | None = None
+    green: RadialGreen,
+    trial: ScalarOrVector,
+    test: ScalarOrVector | None = None,
+    *,
+    quadrature: Quadrature | None = None,
 ) -> IntegralOperator:
     """K': <phi, K' psi> = int int phi(x) dG/dn_x(x, y) psi(y)."""
     return _layer(ADJOINT_DOUBLE_LAYER, green, trial, test, quadrature)
 
 
 def hypersingular(
-    green: Green,
+    green: RadialGreen,
     trial: ScalarOrVector,
     test: ScalarOrVector | None = None,
     *,
@@ -190,7 +202,7 @@ def in_transformed_form(operator: IntegralOperator) -> TransformedOperator:
     return _transformed(operator.green, operator.trial, operator.test, operator.quadrature)
 
 
-def _transformed(green: Green, trial: Space, test: Space, quadrature: Quadrature) -> TransformedOperator:
+def _transformed(green: RadialGreen, trial: Space, test: Space, quadrature: Quadrature) -> TransformedOperator:
     """The hypersingular operator through single layers between discontinuous functions (sparse_factors.py)."""
     k2 = complex(green.wavenumber) ** 2
     factors = (1.0,) * 3 + (() if k2 == 0 else (-k2 if green.is_complex else -k2.real,) * 3)

@@ -53,6 +53,8 @@ class LazyOperator(ABC):
     """Whether the matrix comes from one integral or is sparse, and not from other operators."""
     is_elastic: ClassVar[bool] = False
     """Whether it is a layer of elastostatics."""
+    is_own: ClassVar[bool] = False
+    """Whether it is a form of a user, of which multipoles know no expansion."""
     is_layered: ClassVar[bool] = False
     """Whether it is the field of currents between planar layers."""
     is_transformed: ClassVar[bool] = False

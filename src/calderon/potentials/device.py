@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Execution, Source, real_name
-from calderon.greens import Green
+from calderon.greens import RadialGreen
 from calderon.greens.green import green_defines
 from calderon.mesh.errors import AccuracyWarning
 from calderon.potentials.sources.point_sources import SCALARS, Emission
@@ -46,7 +46,7 @@ LAUNCHES = Launches()
 def device_sums(
     execution: Execution,
     emission: Emission,
-    green: Green | None,
+    green: RadialGreen | None,
     targets: NDArray[np.float64],
     sources: NDArray[np.float64],
     floors: NDArray[np.float64],
@@ -111,7 +111,7 @@ def far_sums(
     return phase[:, None] * sums
 
 
-def _source(emission: Emission, real: np.dtype[Any], green: Green | None) -> Source:
+def _source(emission: Emission, real: np.dtype[Any], green: RadialGreen | None) -> Source:
     """The variant of field.c."""
     defines = (*green_defines(green), *SCALARS.defines) if green is not None else ()
     own = (

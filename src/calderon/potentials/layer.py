@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import Execution
-from calderon.greens import Green
+from calderon.greens import RadialGreen
 from calderon.greens.green import checked_quadrature
 from calderon.mesh import TriangleMesh
 from calderon.potentials.sources.multipoles import layer_of
@@ -26,7 +26,7 @@ class Potential(SurfaceField):
     """u(x) = int k(x, y) f(y) dS(y), k = G (single layer) or dG/dn_y (double layer). Built by the two functions
     below."""
 
-    green: Green
+    green: RadialGreen
     density: Function
     double: bool
     quadrature: Quadrature = field(default_factory=Quadrature)
@@ -154,17 +154,19 @@ class Potential(SurfaceField):
         return Regular(np.dtype(np.float64), floors, sums, lifted=True)
 
 
-def single_layer_potential(green: Green, density: Function, *, quadrature: Quadrature | None = None) -> Potential:
+def single_layer_potential(green: RadialGreen, density: Function, *, quadrature: Quadrature | None = None) -> Potential:
     """S f (x) = int G(x, y) f(y) dS(y)."""
     return _potential("the single-layer potential", green, density, quadrature, double=False)
 
 
-def double_layer_potential(green: Green, density: Function, *, quadrature: Quadrature | None = None) -> Potential:
+def double_layer_potential(green: RadialGreen, density: Function, *, quadrature: Quadrature | None = None) -> Potential:
     """D f (x) = int dG/dn_y(x, y) f(y) dS(y); jumps by f across the surface (outside minus inside)."""
     return _potential("the double-layer potential", green, density, quadrature, double=True)
 
 
-def _potential(what: str, green: Green, density: Function, quadrature: Quadrature | None, double: bool) -> Potential:
+def _potential(
+    what: str, green: RadialGreen, density: Function, quadrature: Quadrature | None, double: bool
+) -> Potential:
     if not isinstance(density, Function):
         raise TypeError(f"{what} is that of a Function, got {describe(density)}: try Function(space, coefficients)")
     if density.space.value_shape:

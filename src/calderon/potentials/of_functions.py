@@ -7,7 +7,7 @@ a source lies to the surface, these are integrated as potentials near a surface 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.greens import Green
+from calderon.greens import RadialGreen
 from calderon.potentials.sources.point_triangle import Plane, point_triangle_integrals
 from calderon.spaces import Space
 from calderon.validation import one_or_more_points
@@ -17,7 +17,7 @@ AT_ONCE = 200_000
 
 
 def potentials_of_functions(
-    green: Green, space: Space, points: ArrayLike, *, double: bool, gradient: bool = False
+    green: RadialGreen, space: Space, points: ArrayLike, *, double: bool, gradient: bool = False
 ) -> NDArray[np.float64]:
     """(n, dimension) int k(x, y) phi_j(y) dS(y) at points x (n, 3) off the surface, k = G or, `double`, dG/dn_y; with
     `gradient` their gradients (n, dimension, 3) by x. In closed form for Laplace; real Green's functions."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Execution
-from calderon.greens import Green
+from calderon.greens import RadialGreen
 from calderon.solvers.iteration import tolerance
 from calderon.validation import one_of
 
@@ -29,7 +29,7 @@ class FastSums(NamedTuple):
 
     name: str
     equation: str
-    serves: Callable[[Green], bool]
+    serves: Callable[[RadialGreen], bool]
     sums: Sums
     pairs: float
 
@@ -54,7 +54,7 @@ def is_fast(method: str) -> bool:
     return method in _table()
 
 
-def fast_sums(method: str, green: Green, execution: Execution, pairs: float, rtol: Any) -> Sums | None:
+def fast_sums(method: str, green: RadialGreen, execution: Execution, pairs: float, rtol: Any) -> Sums | None:
     """The sums of a method with that tolerance, None for direct sums; "auto": fast ones from so many pairs on that they
     take less time. ValueError naming the choices for an unknown method, and for what it does not serve."""
     if rtol is not None:

@@ -18,7 +18,7 @@ from calderon.backends import Execution, run_tasks
 from calderon.backends.threads import in_parts
 from calderon.backends.vectors import aligned, width
 from calderon.exact.angular import unit_directions
-from calderon.greens import Green
+from calderon.greens import RadialGreen
 from calderon.greens.elementary import SHORT
 from calderon.mesh import TriangleMesh
 from calderon.mesh.errors import AccuracyWarning
@@ -60,7 +60,7 @@ class Frame(NamedTuple):
     scalars: NDArray[np.float64]
 
     @staticmethod
-    def of(mesh: TriangleMesh, triangles: NDArray[np.int64], green: Green) -> "Frame":
+    def of(mesh: TriangleMesh, triangles: NDArray[np.int64], green: RadialGreen) -> "Frame":
         scale = 1.0 / float(np.linalg.norm(mesh.vertices.max(axis=0) - mesh.vertices.min(axis=0)))
         k2 = complex(green.wavenumber) ** 2 / scale**2
         cut = (CUT * scale * float(mesh.diameters[triangles].min())) ** 2
@@ -102,7 +102,7 @@ class Regular(NamedTuple):
 class SurfaceField(FieldAlgebra, ABC):
     """The field of a density on the triangles of a surface; a point in space has one or three complex values."""
 
-    green: Green
+    green: RadialGreen
     density: Any
     quadrature: Quadrature
 
@@ -345,7 +345,7 @@ def sums_at(
     return re + 1j * im
 
 
-def far_wavenumber(green: Green) -> float:
+def far_wavenumber(green: RadialGreen) -> float:
     """The wavenumber; ValueError where no far field exists."""
     k = complex(green.wavenumber)
     if k.imag != 0 or k.real == 0:

@@ -1,1 +1,0 @@
-"""A package that adds to calderon by entry points: one file for each recipe of CONTRIBUTING.md."""
