@@ -16,6 +16,20 @@ def test_a_figure_shows_itself_as_png():
     assert picture.format == "PNG" and min(picture.size) > 100 and len(set(picture.convert("L").tobytes())) > 5
 
 
+def test_fields_on_planes_and_spheres_show_a_picture_and_their_data():
+    """What lies in the picture is in the dataset; points alone have no picture."""
+    problem = cal.LaplaceDirichlet(cal.mesh.cube(1.0, h=1.0), side="exterior")
+    solution = problem.solve(1.0)
+    for samples in (
+        solution.on_plane(size=[4, 4], points=[9, 7]),
+        solution.on_sphere(2.0, [0.5, 1.0], [0.0, 1.0, 2.0]),
+    ):
+        bundle = samples._repr_mimebundle_()
+        assert Image.open(io.BytesIO(bundle["image/png"])).format == "PNG"
+        assert bundle["text/html"].startswith("<img") and "xr-wrap" in bundle["text/html"]
+    assert "image/png" not in solution.at_points([[2.0, 0, 0]])._repr_mimebundle_()
+
+
 def test_a_mesh_shows_its_tags():
     text = cal.mesh.sample("bracket")._repr_html_()
     assert "closed surface" in text and all(name in text for name in ("base", "bolts", "bore"))

@@ -2,9 +2,12 @@
 
 import os
 from abc import abstractmethod
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.data.labelled import LabelledArrays, Quantity
 from calderon.data.paraview import write_image
 from calderon.data.places import Places, grid_places, line_places, plane_places, point_places, sphere_places
+from calderon.data.quick_look import quick_look
 from calderon.files import file_path, whole_file
 from calderon.validation import instance
 from calderon.view import Described, Field, Grid
@@ -44,6 +48,17 @@ class Samples(Described):
     def data(self) -> Any:
         """The fields as an `xarray.Dataset` with coordinates and units; needs the package xarray."""
         return self.arrays.to_xarray()
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        """For notebooks: a picture of a line, a plane or a sphere, and the dataset where xarray is installed."""
+        shown: dict[str, Any] = {"text/plain": repr(self), "text/html": self._repr_html_()}
+        if find_spec("xarray") is not None:
+            shown["text/html"] = self.data._repr_html_()
+        picture = quick_look(self.arrays)
+        if picture is not None:
+            inside = f'<img src="data:image/png;base64,{b64encode(picture).decode()}" alt="{escape(self.brief)}">'
+            shown |= {"image/png": picture, "text/html": inside + shown["text/html"]}
+        return shown
 
     def to_xarray(self) -> Any:
         """`data`."""
