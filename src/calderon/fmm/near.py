@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Execution, run_tasks, thread_count
+from calderon.backends.numba import kernel
 from calderon.fmm.layout import Layout
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.device.local_matrices import LIMITS, TooLarge
@@ -39,10 +40,10 @@ def near_store(
     and the form has kernels for it.
     """
     sides = layout.rows.pieces(form.test), layout.columns.pieces(form.trial)
-    pairs, symmetric = layout.lists.near_pairs, form.is_symmetric
-    if symmetric:
-        pairs = pairs[pairs[:, 0] <= pairs[:, 1]]
-    pairs = pairs[(np.diff(sides[0].starts)[pairs[:, 0]] > 0) & (np.diff(sides[1].starts)[pairs[:, 1]] > 0)]
+    lists, symmetric = layout.lists, form.is_symmetric
+    pairs = np.empty((len(lists.near), 2), np.int64)
+    count = put_pairs(lists.near_start, lists.near, sides[0].starts, sides[1].starts, symmetric, pairs)
+    pairs = pairs[:count]
     clusters = _clusters(sides[0]), _clusters(sides[0] if symmetric else sides[1])
     components = getattr(form.trial, "components", 1)
     special = special_bytes(form, execution.dtype(False))
@@ -70,6 +71,23 @@ def near_store(
     except TooLarge:
         return near_store(form, factor, layout, execution, kind, work, packs)
     return store
+
+
+@kernel
+def put_pairs(starts, near, rows, columns, half, pairs):
+    """Fill pairs with the row and the column leaf of near blocks, and return how many there are.
+
+    starts, near: of `Lists`; rows, columns (leaves + 1,): where the functions of each leaf begin, of which some have
+    none; half: whether the row leaf is not behind the column leaf.
+    """
+    count = 0
+    for i in range(starts.size - 1):
+        for n in range(starts[i], starts[i + 1] if rows[i + 1] > rows[i] else starts[i]):
+            j = near[n]
+            if columns[j + 1] > columns[j] and (i <= j or not half):
+                pairs[count, 0], pairs[count, 1] = i, j
+                count += 1
+    return count
 
 
 def _clusters(pieces: Pieces) -> Clusters:

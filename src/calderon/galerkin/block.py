@@ -357,7 +357,7 @@ class Block(SpecialPart):
 def _surface(space: Any, selection: Selection, scale: float, origin: NDArray[np.float64]) -> FlatTriangles:
     """The selected supporting triangles of a space in coordinates (x - origin) * scale. ValueError for curved ones."""
     mesh, chosen = space.mesh, space.triangles[selection.triangles]
-    whole = len(chosen) == mesh.number_of_triangles and mesh.is_flat and np.array_equal(chosen, mesh.locality)
-    if whole and scale == mesh.unit_frame[0] and np.array_equal(origin, mesh.unit_frame[1]):
+    frame = mesh.unit_frame if mesh.is_flat and mesh.is_local(chosen) else (0.0, origin)
+    if scale == frame[0] and np.array_equal(origin, frame[1]):
         return mesh.unit_triangles
     return mesh.flat_triangles(chosen, "an integral operator", scale, origin)

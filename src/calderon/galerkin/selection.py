@@ -57,11 +57,14 @@ def vertex_numbers(
     """Vertex numbers (n, 3) of both sides in one numbering; vertices at the same place are one."""
     same = test is trial and test_triangles is trial_triangles
     sides = ((test, test_triangles), (trial, trial_triangles))[: 1 if same else 2]
-    found = [arranged(each.mesh.triangles, each.triangles[own]) for each, own in sides]
+    chosen = [(each.mesh, each.triangles[own]) for each, own in sides]
     if test.mesh is trial.mesh:
-        found = [test.mesh.vertex_places.take(each) for each in found]
+        found = [
+            mesh.local_places if mesh.is_local(own) else mesh.vertex_places.take(arranged(mesh.triangles, own))
+            for mesh, own in chosen
+        ]
         return found[0], found[-1]
-    first, second = found
+    first, second = (arranged(mesh.triangles, own) for mesh, own in chosen)
     tolerance = 1e-10 / common_frame(test.mesh, trial.mesh)[0]
     tree = scipy.spatial.cKDTree(test.mesh.vertices)
     distance, nearest = tree.query(trial.mesh.vertices, distance_upper_bound=tolerance)

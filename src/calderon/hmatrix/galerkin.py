@@ -370,10 +370,9 @@ def scales_of(
     supports: tuple[Supports, Supports],
 ) -> Scales:
     """Areas of supports of test and trial functions, and smooth functions."""
-    rows, columns = (
-        (np.diff(each.boxes, axis=1) ** 2).sum(axis=(1, 2))[tree.order]
-        for each, tree in zip(supports, (blocks.rows, blocks.columns), strict=True)
-    )
+    sides = zip(supports, (blocks.rows, blocks.columns), strict=True)
+    both = {id(each): (np.diff(each.boxes, axis=1) ** 2).sum(axis=(1, 2))[tree.order] for each, tree in sides}
+    rows, columns = (both[id(each)] for each in supports)
     return Scales(rows, columns, smooth_vectors(operator.trial, wavenumber)[blocks.columns.order])
 
 

@@ -36,7 +36,7 @@ class FlatTriangles(NamedTuple):
 
     def take(self, numbers: NDArray[np.integer]) -> "FlatTriangles":
         """The triangles of these numbers (m,)."""
-        return FlatTriangles(self.corners[numbers], self.normals[numbers], self.jacobian[numbers])
+        return FlatTriangles(*(each.take(numbers, axis=0) for each in self))
 
     def parts(self, numbers: NDArray[np.integer], parts: Array) -> "FlatTriangles":
         """Parts (m, 3, 3), barycentric coordinates of their corners, of the triangles of these numbers (m,)."""

@@ -111,6 +111,10 @@ class Triangulation:
         """Numbers of the triangles, (nt,), in an order in which neighbours come together."""
         return _frozen(locality_order(self.centroids))
 
+    def is_local(self, triangles: NDArray[np.integer]) -> bool:
+        """Whether these are all triangles in the order of `locality`, which somebody wanted before."""
+        return "locality" in vars(self) and np.array_equal(triangles, self.locality)
+
     @cached_property
     def edge_lengths(self) -> NDArray[np.float64]:
         """Length of each edge, (ne,)."""
@@ -160,6 +164,11 @@ class Triangulation:
     def vertex_places(self) -> NDArray[np.int64]:
         """For each vertex the lowest number of a vertex at exactly its place, (nv,)."""
         return _frozen(coincident_points(self.vertices))
+
+    @cached_property
+    def local_places(self) -> NDArray[np.int64]:
+        """(nt, 3) `vertex_places` of all triangles in the order of `locality`."""
+        return _frozen(self.vertex_places.take(self.triangles.take(self.locality, axis=0)))
 
     @property
     def is_closed(self) -> bool:

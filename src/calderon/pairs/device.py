@@ -100,7 +100,12 @@ class Candidates:
         buckets, members, cells = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros((0, 3), np.int32)]
         for level in np.flatnonzero(np.bincount(octave - octave.min(initial=0))) + octave.min(initial=0):
             chosen = np.flatnonzero(octave == level)
-            centre, radius, size = own.centre.take(chosen, axis=0), own.radius[chosen].max(), own.size[chosen].max()
+            whole = len(chosen) == len(octave)  # as of surfaces with triangles of like size
+            centre, radius, size = (
+                own.centre if whole else own.centre.take(chosen, axis=0),
+                own.radius[chosen].max(),
+                own.size[chosen].max(),
+            )
             bounds = np.array([[np.inf] * 3, [-np.inf] * 3])
             enlarge(centre, bounds)
             low, high = bounds
@@ -113,11 +118,11 @@ class Candidates:
             numbers.append([*low, 1 / edge, radius, size])
             integers.append([before[1], room - 1, before[0], len(chosen), *(most + 1)])
             buckets.append(begins + before[0])
-            members.append(chosen[order])
+            members.append(order if whole else chosen.take(order))
             cells.append(cell.take(order, axis=0))
             before = [before[0] + len(chosen), before[1] + len(begins)]
-        tables = np.asarray(integers), *(np.concatenate(each) for each in (buckets, members, cells))
-        integers_there, *others = (self.device.array(each.astype(np.int32)) for each in tables)
+        tables = (np.concatenate(each, dtype=np.int32, casting="same_kind") for each in (buckets, members, cells))
+        integers_there, *others = (self.device.array(each) for each in (np.asarray(integers, np.int32), *tables))
         return self.device.array(np.asarray(numbers, self.real)), integers_there, len(integers), *others
 
 

@@ -16,7 +16,7 @@ from calderon.quadrature import triangle_rule
 from calderon.spaces.coefficients import function_in
 from calderon.spaces.element import Element
 from calderon.spaces.projection import Loads, ProjectionSpace, tabulated_loads
-from calderon.spaces.supports import Carriers, carriers_of
+from calderon.spaces.supports import Carriers, carriers_of, put_vertices
 from calderon.validation import LARGEST, unmasked
 
 Data = complex | Callable[..., Any]
@@ -110,10 +110,11 @@ class Space(ProjectionSpace):
     @cached_property
     def nodes(self) -> NDArray[np.float64]:
         """(dimension, 3) points at which the functions are dual (centroids for P0)."""
-        nodes, kept = np.empty((self.dimension, 3)), self.dofs >= 0
+        nodes = np.empty((self.dimension, 3))
         if self.element.degree == 1 and self.mesh.is_flat:  # as nearly always
-            nodes[self.dofs[kept]] = self.mesh.vertices[self.mesh.triangles[self.triangles][kept]]
+            put_vertices(self.mesh.vertices, self.mesh.triangles, self.triangles, self.dofs, nodes)
         else:
+            kept = self.dofs >= 0
             nodes[self.dofs[kept]] = self.geometry.points(self.element.nodes)[kept]
         return nodes
 

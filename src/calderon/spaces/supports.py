@@ -23,21 +23,21 @@ def supports_of(space: Any) -> Supports:
         space.mesh.flat_triangles(space.triangles, "a box around functions")  # says that there is none
     boxes, middles = np.empty((space.dimension, 2, 3)), np.zeros((space.dimension, 3))
     boxes[:, 0], boxes[:, 1] = np.inf, -np.inf
-    triangles = np.ascontiguousarray(space.mesh.triangles[space.triangles], np.int64)
     numbers = np.zeros(space.dimension, np.int64)
-    _put_supports(space.mesh.vertices, triangles, np.ascontiguousarray(space.dofs, np.int64), boxes, middles, numbers)
+    dofs = np.ascontiguousarray(space.dofs, np.int64)
+    _put_supports(space.mesh.vertices, space.mesh.triangles, space.triangles, dofs, boxes, middles, numbers)
     return Supports(boxes, middles)
 
 
 @kernel
-def _put_supports(vertices, triangles, dofs, boxes, middles, numbers):
+def _put_supports(vertices, triangles, chosen, dofs, boxes, middles, numbers):
     """Store boxes (d, 2, 3) and middles (d, 3) of functions, which are empty boxes and zeros at first.
 
-    vertices (V, 3); triangles (n, 3): vertices of each; dofs (n, L): functions of each, -1 for none; numbers (d,):
-    zeros, then how many triangles each function has.
+    vertices (V, 3); triangles (T, 3): vertices of each; dofs (n, L): functions of the chosen (n,) of these, -1 for
+    none; numbers (d,): zeros, then how many triangles each function has.
     """
-    for t in range(len(triangles)):
-        one, two, three = triangles[t]
+    for t in range(len(chosen)):
+        one, two, three = triangles[chosen[t]]
         for axis in range(3):
             a, b, c = vertices[one, axis], vertices[two, axis], vertices[three, axis]
             low, high, middle = min(a, b, c), max(a, b, c), (a + b + c) / 3
@@ -50,6 +50,16 @@ def _put_supports(vertices, triangles, dofs, boxes, middles, numbers):
     for function in range(len(numbers)):
         for axis in range(3):
             middles[function, axis] /= numbers[function]
+
+
+@kernel
+def put_vertices(vertices, triangles, chosen, dofs, nodes):
+    """Fill nodes (d, 3) with the vertices (V, 3) at which linear functions, dofs (n, 3) of the chosen (n,) of the
+    triangles (T, 3), -1 for none, are 1."""
+    for n in range(len(chosen)):
+        for a in range(3):
+            if dofs[n, a] >= 0:
+                nodes[dofs[n, a]] = vertices[triangles[chosen[n], a]]
 
 
 class Carriers(NamedTuple):

@@ -10,7 +10,7 @@ from calderon.fmm.device.p2m_l2p import DeviceLine, Leaves
 from calderon.fmm.device.passes import DevicePasses
 from calderon.fmm.product import MultipoleProduct
 from calderon.products.device.near import DeviceRegion, require_room, sums_of
-from calderon.products.device.sums import DeviceOperator, DeviceTransposed
+from calderon.products.device.sums import DeviceOperator, DeviceSum, Part
 from calderon.products.device.vectors import Vectors
 
 PARTS = 2
@@ -62,5 +62,5 @@ class DeviceProduct(DeviceOperator):
             for line in wanted:
                 line.add(expansions, parts, self._scale * factor, y)
 
-    def _transpose(self) -> "DeviceTransposed":
-        return DeviceTransposed(self)
+    def _transpose(self) -> DeviceSum:
+        return DeviceSum(self.device, [Part(1.0, self, True)], self.shape[::-1], self.dtype)

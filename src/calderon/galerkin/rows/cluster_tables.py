@@ -15,6 +15,7 @@ from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import jitable, number
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.sorting import sort
+from calderon.pairs.grouping import grouped
 from calderon.spaces.supports import carriers_of
 
 CHUNK = 64
@@ -158,7 +159,20 @@ def positions(places: NDArray[np.int64], clusters: Clusters, unknowns: int) -> N
 
 def triangle_order(places: NDArray[np.int64]) -> NDArray[np.int64]:
     """Order of triangles by the first of the positions (T, L) of their functions."""
-    return np.argsort(np.where(places >= 0, places, np.iinfo(np.int64).max).min(axis=1), kind="stable")
+    first, none = np.empty(len(places), np.int32), int(places.max(initial=-1)) + 1
+    _put_first(places, none, first)
+    return grouped(first, none + 1)[1].astype(np.int64)
+
+
+@kernel
+def _put_first(places, none, first):
+    """Fill first (T,) with the least of the places (T, L) of each triangle that are 0 or more, `none` where none is."""
+    for t in range(first.size):
+        least = none
+        for place in places[t]:
+            if 0 <= place < least:
+                least = place
+        first[t] = least
 
 
 def triangle_lists(
@@ -167,24 +181,44 @@ def triangle_lists(
     """LIST_STARTS and LISTS of a RowSide from STARTS and TRIANGLES."""
     seen = np.zeros(int(triangles.max(initial=-1)) // WORD + 1, np.int64)
     first, stop, runs = (each.astype(np.int64) for each in (clusters.start, clusters.stop, clusters.run_starts))
-    ends = np.zeros(len(runs), np.int64)
+    ends, at = np.zeros(len(runs), np.int64), np.full(int(stop.max(initial=0)) + 1, -1)
     most = int((starts[stop] - starts[first]).sum())  # takes no memory where nothing is written
     lists = np.empty(most, np.int32)
-    _list_triangles(starts, triangles, first, stop, runs, seen, ends, lists)
-    return ends, lists[: ends[-1]]
+    begin = _list_triangles(starts, triangles, first, stop, runs, seen, at, ends, lists)
+    return ends - begin, lists[begin:]
 
 
 @kernel
-def _list_triangles(starts, triangles, first, stop, runs, seen, ends, lists):
-    """List the triangles of each cluster once, increasing.
+def _list_triangles(starts, triangles, first, stop, runs, seen, at, ends, lists):
+    """List the triangles of each cluster once, increasing, from the last cluster and the end of `lists` on; return
+    where they begin.
 
     starts, triangles: STARTS and TRIANGLES of a `RowSide`; first, stop (R,): positions of the unknowns of each run;
-    runs (C + 1,): where the runs of each cluster begin; seen: a bit of 0 for each triangle; those of cluster c
-    are written to lists from ends[c] up to, without, ends[c + 1], which is filled in, too.
+    runs (C + 1,): where the runs of each cluster begin; seen: a bit of 0 for each triangle; at (positions,): -1;
+    those of cluster c are written to lists from ends[c] up to, without, ends[c + 1], which is filled in, too.
     """
-    for c in range(runs.size - 1):
-        # triangles in the order of the functions, each once
-        count, low, high = ends[c], seen.size, -1
+    place = ends[-1] = lists.size
+    for c in range(runs.size - 2, -1, -1):
+        ends[c] = place
+        if runs[c + 1] == runs[c]:
+            continue
+        # two clusters that follow each other and make up this one: their lists are merged, from behind
+        r, one = runs[c], at[first[runs[c]]]
+        other = at[stop[runs[one]]] if one >= 0 else -1
+        at[first[r]] = c if runs[c + 1] == r + 1 else -1
+        if at[first[r]] == c and other >= 0 and stop[runs[other]] == stop[r]:
+            m, n = ends[one + 1] - 1, ends[other + 1] - 1
+            while m >= ends[one] or n >= ends[other]:
+                a = lists[m] if m >= ends[one] else -1
+                b = lists[n] if n >= ends[other] else -1
+                place -= 1
+                lists[place] = max(a, b)
+                m -= a >= b
+                n -= b >= a
+            ends[c] = place
+            continue
+        # else triangles in the order of the functions, each once
+        count, low, high = place, seen.size, -1
         for r in range(runs[c], runs[c + 1]):
             for m in range(starts[first[r]], starts[stop[r]]):
                 t = np.int64(triangles[m])
@@ -192,24 +226,25 @@ def _list_triangles(starts, triangles, first, stop, runs, seen, ends, lists):
                 if seen[word] & bit == 0:
                     seen[word] |= bit
                     low, high = min(low, word), max(high, word)
+                    count -= 1
                     lists[count] = t
-                    count += 1
-        ends[c + 1] = count
         # then increasing; in cluster order triangles of a cluster are near each other
-        if high - low >= COMPACT * (count - ends[c]):
-            sort(lists, lists, ends[c], count)
-            for m in range(ends[c], count):
+        if high - low >= COMPACT * (place - count):
+            sort(lists, lists, count, place)
+            for m in range(count, place):
                 seen[lists[m] // WORD] = 0
-            continue
-        count = ends[c]
-        for word in range(low, high + 1):
-            left, t = seen[word], word * WORD
-            seen[word] = 0
-            while left:
-                if left & 1:
-                    lists[count] = t
-                    count += 1
-                left, t = left >> 1, t + 1
+        else:
+            m = count
+            for word in range(low, high + 1):
+                left, t = seen[word], word * WORD
+                seen[word] = 0
+                while left:
+                    if left & 1:
+                        lists[m] = t
+                        m += 1
+                    left, t = left >> 1, t + 1
+        ends[c] = place = count
+    return place
 
 
 @jitable

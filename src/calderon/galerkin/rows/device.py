@@ -65,7 +65,7 @@ def device_rows(
         surface, table, records = pairs.device_form.row_tables(pairs, test, order, nodes, reach)
         numbers = DeviceTriangles(device, surface).packed(*records, pairs.real, before=table)
         length = (numbers.shape[0] - table.size) // max(1, len(order))
-        sides.append(row_integers(place[order], own, table.size, length, 0))
+        sides.append(row_integers(place.take(order, axis=0), own, table.size, length, 0))
         sent.append((numbers, device.array(sides[-1])))
     arguments = (*sent[0], *sent[-1], device.array(pairs._scalars()))
     sizes = operator.test.dofs.shape[1], operator.trial.dofs.shape[1]

@@ -6,6 +6,7 @@ Admissible blocks have a low rank: their clusters are far apart for their size, 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ class BlockTree:
     child_count: Index
     symmetric: bool
 
-    @property
+    @cached_property
     def leaves(self) -> Index:
         """Blocks without children, row by row of the matrix, so that neighbours follow each other."""
         leaves = np.flatnonzero(self.kind != SPLIT)

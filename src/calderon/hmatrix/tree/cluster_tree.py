@@ -37,12 +37,12 @@ class ClusterTree:
         """(clusters,) unknowns in each cluster."""
         return self.stop - self.start
 
-    @property
+    @cached_property
     def diameter(self) -> NDArray[np.float64]:
         """(clusters,) diagonals of the boxes, in metres."""
         return np.linalg.norm(self.boxes[:, 1] - self.boxes[:, 0], axis=1)
 
-    @property
+    @cached_property
     def is_leaf(self) -> NDArray[np.bool_]:
         """(clusters,) whether a cluster has no children."""
         return self.children[:, 0] < 0

@@ -194,15 +194,3 @@ class OnOneDevice:
     def adjoint_times(self, x: Any) -> Any:
         """A^* x on the device, a new vector."""
         return self.product.adjoint_times(x)
-
-
-class DeviceTransposed(DeviceOperator):
-    """The transposed matrix."""
-
-    def __init__(self, product: DeviceOperator) -> None:
-        super().__init__(dtype=product.dtype, shape=product.shape[::-1])
-        self.device, self.product = product.device, product
-
-    def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
-        """See `DeviceOperator`."""
-        self.product.add(x, y, factor, not transposed, conjugated)
