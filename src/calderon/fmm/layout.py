@@ -66,8 +66,8 @@ class Elements:
         """One of `share` triangles at random, as far as trees read them; all for 1."""
         if share == 1:
             return self
-        chosen = np.random.default_rng(0).random(len(self.least)) * share < 1
-        return replace(self, centres=self.centres[chosen], least=self.least[chosen])
+        chosen = np.flatnonzero(np.random.default_rng(0).random(len(self.least)) * share < 1)
+        return replace(self, centres=self.centres.take(chosen, axis=0), least=self.least.take(chosen))
 
     def is_of(self, other: "Elements") -> bool:
         """Whether both sides have the same triangles."""
@@ -166,9 +166,10 @@ class Layout:
 
         def divided(cube: Cube, sides: tuple[Elements, Elements], share: int) -> Octree:
             one, two = sides
-            deepest = [np.clip(np.log2(cube.edge / each.least), 0, DEEPEST).astype(np.int64) for each in sides]
-            most, levels = promise.leaf // share, (deepest[0], deepest[1])
-            return octree(one.centres, None if same else two.centres, most, levels, cube)
+            each = [one] if same else [one, two]
+            deepest = [np.clip(np.log2(cube.edge / own.least), 0, DEEPEST).astype(np.int64) for own in each]
+            levels = deepest[0], deepest[-1]
+            return octree(one.centres, None if same else two.centres, promise.leaf // share, levels, cube)
 
         # trees of a sample, each triangle of which stands for several, tell which cube is best
         cube = Cube.around(trial.centres, test.centres)

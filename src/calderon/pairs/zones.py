@@ -87,9 +87,11 @@ def reaches(
     edge_squares(np.ascontiguousarray(surface.corners), mean, longest)
     bound, power = ERRORS.of(rule, kernel, degree)
     distance = (bound / accuracy) ** (2 / power) * mean
-    bound, power = ERRORS.waves[degree]
-    resolved = bound * (abs(wavenumber) * np.sqrt(longest)) ** power <= accuracy
-    return np.where(resolved, np.maximum(distance, (quadrature.near + 2 * CORNER) ** 2 * longest), NEVER)
+    distance = np.maximum(distance, (quadrature.near + 2 * CORNER) ** 2 * longest)
+    if wavenumber:
+        bound, power = ERRORS.waves[degree]
+        distance[bound * (abs(wavenumber) * np.sqrt(longest)) ** power > accuracy] = NEVER
+    return distance
 
 
 @kernel

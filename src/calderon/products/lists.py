@@ -104,17 +104,17 @@ def lists_of(tree: Octree, apart: int = 1) -> Lists:
     return Lists(leaves, start, near, Runs.counted(source, target, each, len(directions)))
 
 
-def neighbours_of(tree: Octree, apart: int) -> NDArray[np.int32]:
-    """(boxes, n) the neighbours of each box, with itself, ended by -1."""
+def neighbours_of(tree: Octree, apart: int, half: bool = False) -> NDArray[np.int32]:
+    """(boxes, n) the neighbours of each box, with itself, ended by -1; by half those alone that do not come before."""
     neighbours = np.empty((len(tree.level), (2 * apart + 1) ** 3), np.int32)
-    find_neighbours(tree.parent, tree.children, tree.position, apart, neighbours)
+    find_neighbours(tree.parent, tree.children, tree.position, apart, half, neighbours)
     return neighbours
 
 
 def pair_counts(tree: Octree, apart: int) -> tuple[int, int]:
     """How many pairs of a target and a source are in neighbouring leaves, and how many pairs of boxes are translated:
     what the lists of a tree would have, for those who compare trees."""
-    near, far = count_pairs(tree.parent, neighbours_of(tree, apart), tree.sources, tree.targets)
+    near, far = count_pairs(tree.parent, neighbours_of(tree, apart, True), tree.sources, tree.targets)
     return int(near), int(far)
 
 
@@ -147,11 +147,11 @@ def may_hold(position, n, b, apart):
 
 
 @kernel
-def find_neighbours(parent, children, position, apart, neighbours):
+def find_neighbours(parent, children, position, apart, half, neighbours):
     """Write the neighbours of each box, with itself, from those of its parent, to neighbours (boxes, n), ended by -1.
 
     parent (boxes,), children (boxes, 8): in the tree, -1 for none; position (boxes, 3): integers, on the level of each;
-    apart: edges between neighbours, at most.
+    apart: edges between neighbours, at most; half: see `neighbours_of`.
     """
     neighbours[0, 0], most = 0, neighbours.shape[1]
     neighbours[0, 1:] = -1
@@ -163,7 +163,7 @@ def find_neighbours(parent, children, position, apart, neighbours):
             if not may_hold(position, n, b, apart):
                 continue
             for c in children[n]:
-                if c >= 0 and are_neighbours(position, b, c, apart):
+                if c >= (b if half else 0) and are_neighbours(position, b, c, apart):
                     neighbours[b, count] = c
                     count += 1
         if count < most:
@@ -172,31 +172,28 @@ def find_neighbours(parent, children, position, apart, neighbours):
 
 @kernel
 def count_pairs(parent, neighbours, sources, targets):
-    """The numbers of `pair_counts`. parent: as in `find_neighbours`; neighbours: as in `near_lists`; sources, targets
-    (boxes, 2): runs of a tree."""
+    """The numbers of `pair_counts`. parent: as in `find_neighbours`; neighbours (boxes, m): of each box those that do
+    not come before it, ended by -1; sources, targets (boxes, 2): runs of a tree."""
     near, far = np.int64(0), np.int64(0)
-    # children of each box, and those of them that have sources
-    divided, carrying = np.zeros(len(parent), np.bool_), np.zeros(len(parent), np.int64)
+    # whether boxes have children, and how many of these have sources, and targets
+    divided, holding = np.zeros(len(parent), np.bool_), np.zeros((len(parent), 2), np.int64)
     for b in range(1, len(parent)):
         divided[parent[b]] = True
-        carrying[parent[b]] += sources[b, 1] > sources[b, 0]
+        holding[parent[b], 0] += sources[b, 1] > sources[b, 0]
+        holding[parent[b], 1] += targets[b, 1] > targets[b, 0]
     for b in range(len(parent)):
         s, t = sources[b, 1] - sources[b, 0], targets[b, 1] - targets[b, 0]
         for n in neighbours[b]:
             if n < 0:
                 break
-            others = sources[n, 1] - sources[n, 0]
-            far -= b > 0 and t > 0 and others > 0
-            if not divided[b]:
-                near += t * others
-                # smaller leaves in a neighbour have no list in which the larger one is found
-                if divided[n]:
-                    near += s * (targets[n, 1] - targets[n, 0])
-        if b > 0 and t > 0:
-            for n in neighbours[parent[b]]:
-                if n < 0:
-                    break
-                far += carrying[n]
+            # both orders of a pair, of a box and itself one; smaller leaves in a neighbour are near to a leaf, too
+            others, theirs, has_two = sources[n, 1] - sources[n, 0], targets[n, 1] - targets[n, 0], n > b
+            if not (divided[b] and divided[n]):
+                near += t * others + has_two * s * theirs
+            # children of neighbours are far from each other unless they are neighbours
+            far += holding[b, 1] * holding[n, 0] + has_two * holding[n, 1] * holding[b, 0]
+            if b > 0:
+                far -= (t > 0 and others > 0) + (has_two and s > 0 and theirs > 0)
     return near, far
 
 

@@ -30,6 +30,7 @@ from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.special_pairs import FoundPairs
 from calderon.operators.tree import entries_of
 from calderon.operators.tree import fill as fill_matrix
+from calderon.pairs.grouping import grouped
 from calderon.products.device.places import DevicePlace
 from calderon.products.device.tables import WORD, indices, runs_that_fit
 from calderon.products.device.vectors import zeros
@@ -333,8 +334,10 @@ class NearFilling:
         """The numbers of blocks that are computed together, in the order of row clusters. TooLarge where one alone does
         not fit."""
         pairs = self.store.layout.pairs[numbers]
-        order = np.lexsort((self.store.layout.columns.start[pairs[:, 1]], pairs[:, 0]))
-        numbers, pairs = numbers[order], pairs[order]
+        columns = self.store.layout.columns
+        order = grouped(columns.start[pairs[:, 1]], len(columns.order))[1]
+        order = order[grouped(pairs[order, 0], len(self.store.layout.rows.start))[1]]
+        numbers, pairs = numbers.take(order), pairs.take(order, axis=0)
         sizes = np.max([each.pairs_of(pairs) * each.numbers for each in groups], axis=0)
         bytes_of = sizes * self.dtype.itemsize
         most = bytes_together(self.device, int(bytes_of.max(initial=0)), "two leaves")
