@@ -29,6 +29,7 @@ POWERS = np.ldexp(np.float32(1), np.arange(-ZERO_POWER, ZERO_POWER, dtype=np.int
 """Powers of two for all exponents of 8 bits."""
 
 
+@jitable_part
 def groups_of(width: Any) -> Any:
     """Exponents of a row of so many numbers, also elementwise for arrays of widths."""
     return -(-width // PER_EXPONENT)

@@ -140,7 +140,11 @@ def vector_type(device: Device) -> np.dtype[Any]:
 
 def pairs(values: NDArray[Any], real: np.dtype[Any]) -> NDArray[Any]:
     """Real and imaginary parts (n, 2)."""
-    return np.stack([values.real, values.imag], axis=1).astype(real)
+    found = np.zeros((len(values), 2), real)
+    found[:, 0] = values.real
+    if values.dtype.kind == "c":
+        found[:, 1] = values.imag
+    return found
 
 
 def on_device(device: Device, vector: NDArray[Any]) -> Any:

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device, Kernels, require_device_memory
 from calderon.backends.devices.device_matrix import GROUP
+from calderon.backends.numba import kernel
 from calderon.pairs.grouping import grouped
 from calderon.products.device.near_filling import ADVICE, DeviceNumbers
-from calderon.products.device.tables import WORD, counted, indices, runs_of
+from calderon.products.device.tables import WORD, indices, runs_of
 from calderon.products.device.vectors import DevicePlaces, Vectors
 from calderon.products.near_store import NearStore
 from calderon.products.packed import POWERS, groups_of
@@ -27,16 +28,6 @@ TILE = 32
 Index = NDArray[np.int64]
 
 
-def _records(near: NearStore, block: Index, top: Index, height: Index, skipped: Index) -> Index:
-    """(n, 8) records of parts of blocks: first row, first column, rows, columns, and in two parts each where numbers
-    and exponents begin. block, top, height (n,): number of the block, first row and rows; skipped (n,): rows before."""
-    columns, width = near.layout.columns.start[near.layout.pairs[block, 1]], near.sizes[1][block]
-    groups = groups_of(near.parts * width)
-    begins = near.layout.starts[block] + skipped * width, near.tops[block] + skipped * groups
-    parts = [part for each in begins for part in np.divmod(each, WORD)]
-    return np.stack([top, columns, height, width, *parts], axis=1)
-
-
 class Strips:
     """Blocks cut into strips of TILE rows.
 
@@ -46,37 +37,54 @@ class Strips:
     """
 
     def __init__(self, near: NearStore) -> None:
-        (i, j), half = near.layout.pairs.T, near.half
-        sides = near.layout.rows, near.layout.columns
+        (i, j), half, sides = near.layout.pairs.T, near.half, (near.layout.rows, near.layout.columns)
         rows, columns = (runs_of(np.append(each.start, each.stop[-1:]), TILE) for each in sides)
-        first_row, first_column = (np.searchsorted(each[:, 2], np.arange(len(side.start) + 1))
-                                   for each, side in zip((rows, columns), sides, strict=True))  # fmt: skip
-        many = np.diff(first_row)[i]
-        block, number = np.repeat(np.arange(len(i)), many), counted(many)
-        run = first_row[i[block]] + number
-        ends = np.cumsum(TILE + near.sizes[1][block])
-        begin, self.sums = ends - TILE - near.sizes[1][block], int(ends[-1]) if len(ends) else 0
-        self.table = np.column_stack([_records(near, block, rows[run, 0], rows[run, 1], number * TILE), begin])
-        down, across = (run, begin), self._across(first_column, i[block], j[block], begin, half)
+        first = [np.searchsorted(each[:, 2], np.arange(len(side.start) + 1))
+                 for each, side in zip((rows, columns), sides, strict=True)]  # fmt: skip
+        down, across = np.diff(first[0])[i], np.diff(first[1])[j]
+        ends = int(down.sum()), int((down * across)[(i != j) | (not half)].sum())
+        self.table = np.empty((ends[0], 9), np.int32)
+        run, begin = np.empty(sum(ends), np.int32), np.empty(sum(ends), np.int64)
+        places = near.layout.pairs, near.layout.starts, near.tops, near.sizes[1], sides[1].start, near.parts
+        self.sums = int(put_strips(*places, rows, *first, half, self.table, run, begin))
         if half:
-            both = (np.concatenate(each) for each in zip(down, across, strict=True))
-            self.rows = self.columns = _gathered(rows, *both)
+            self.rows = self.columns = _gathered(rows, run, begin)
         else:
-            self.rows, self.columns = _gathered(rows, *down), _gathered(columns, *across)
-
-    @staticmethod
-    def _across(first: Index, i: Index, j: Index, begin: Index, half: bool) -> tuple[Index, Index]:
-        """Runs of columns, and where their sums begin; not of blocks on the diagonal of half a matrix, whose rows are
-        all of them."""
-        kept = np.flatnonzero(i != j) if half else np.arange(len(i))
-        many = np.diff(first)[j[kept]]
-        number = counted(many)
-        return np.repeat(first[j[kept]], many) + number, np.repeat(begin[kept], many) + TILE * (1 + number)
+            self.rows = _gathered(rows, run[: ends[0]], begin[: ends[0]])
+            self.columns = _gathered(columns, run[ends[0] :], begin[ends[0] :])
 
 
-def _gathered(runs: Index, run: Index, begin: Index) -> tuple[Index, Index, Index]:
+@kernel
+def put_strips(pairs, starts, tops, widths, left, parts, rows, first_row, first_column, half, table, run, begin):
+    """Fill the table of `Strips`, and for its strips, then for their runs of columns, run (m,) and begin (m,): where the
+    sums begin that each run receives; return the number of all sums.
+
+    pairs, starts, tops, widths, parts: of the store; left: the first place of each column cluster; rows (runs, 3): of
+    `runs_of`; first_row, first_column: the first run of each cluster; half: whether rows of blocks on the diagonal are
+    all that is received of them.
+    """
+    at, across, sums = 0, len(table), 0
+    for b in range(len(pairs)):
+        i, j, width = pairs[b, 0], pairs[b, 1], widths[b]
+        groups, last = groups_of(parts * width), first_column[j] if half and i == j else first_column[j + 1]
+        for r in range(first_row[i], first_row[i + 1]):
+            # rows of the block before the strip, and where its numbers and exponents begin
+            skipped, own = TILE * (r - first_row[i]), table[at]
+            number, exponent = starts[b] + skipped * width, tops[b] + skipped * groups
+            own[0], own[1], own[2], own[3] = rows[r, 0], left[j], rows[r, 1], width
+            own[4], own[5], own[6], own[7] = number // WORD, number % WORD, exponent // WORD, exponent % WORD
+            own[8], run[at], begin[at] = sums, r, sums
+            at += 1
+            for c in range(first_column[j], last):
+                run[across], begin[across] = c, sums + TILE * (1 + c - first_column[j])
+                across += 1
+            sums += TILE + width
+    return sums
+
+
+def _gathered(runs: Index, run: NDArray[np.int32], begin: Index) -> tuple[Index, Index, Index]:
     starts, order = grouped(run, len(runs))
-    return runs[:, :2], starts, begin[order]
+    return runs[:, :2], starts, begin.take(order)
 
 
 class DeviceRegion:
