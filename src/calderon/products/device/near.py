@@ -56,8 +56,8 @@ class Strips:
 
 @kernel
 def put_strips(pairs, starts, tops, widths, left, parts, rows, first_row, first_column, half, table, run, begin):
-    """Fill the table of `Strips`, and for its strips, then for their runs of columns, run (m,) and begin (m,): where the
-    sums begin that each run receives; return the number of all sums.
+    """Fill the table of `Strips`, and for its strips, then for their runs of columns, run (m,) and begin (m,): where
+    the sums begin that each run receives; return the number of all sums.
 
     pairs, starts, tops, widths, parts: of the store; left: the first place of each column cluster; rows (runs, 3): of
     `runs_of`; first_row, first_column: the first run of each cluster; half: whether rows of blocks on the diagonal are
