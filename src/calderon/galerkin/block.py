@@ -34,9 +34,8 @@ from calderon.galerkin.selection import (
 from calderon.galerkin.special_part import SpecialPart
 from calderon.greens import Radial
 from calderon.integrands import Integrand
-from calderon.mesh.geometry import FlatTriangles
+from calderon.mesh.geometry import Extents, FlatTriangles, extents
 from calderon.pairs.grouping import grouped
-from calderon.pairs.search import extents
 from calderon.pairs.zones import DEGREE, USUAL, DistantKernel, DistantRule, reaches
 from calderon.quadrature import TriangleRule, triangle_rule
 
@@ -91,8 +90,8 @@ class Block(SpecialPart):
             self.trial_surface = _surface(trial, self.trial, scale, origin)
         self.scale, self.green, self.real, self.is_complex = scale, green, real, out.dtype.kind == "c"
         self.parameters = np.array([value / scale for value in green.parameters])
-        own = extents(self.test_surface.corners)
-        self.extents = own, own if self.trial_surface is self.test_surface else extents(self.trial_surface.corners)
+        own = _extents(test, self.test_surface)
+        self.extents = own, own if self.trial_surface is self.test_surface else _extents(trial, self.trial_surface)
         spread = abs(complex(green.wavenumber)) / scale * sum(float(each.radius.max()) for each in self.extents)
         radial = self.radial = green.radial(spread)
         rule = triangle_rule(quadrature.regular)
@@ -352,6 +351,12 @@ class Block(SpecialPart):
     def add_span(self, number: int) -> None:
         """The touching and near pairs of one of `spans`."""
         self._add_special_between(self.spans[number : number + 2])
+
+
+def _extents(space: Any, surface: FlatTriangles) -> Extents:
+    """The extents of the selected triangles of a space."""
+    whole = surface is vars(space.mesh).get("unit_triangles")
+    return space.mesh.unit_extents if whole else extents(surface.corners)
 
 
 def _surface(space: Any, selection: Selection, scale: float, origin: NDArray[np.float64]) -> FlatTriangles:

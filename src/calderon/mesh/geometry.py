@@ -141,6 +141,46 @@ def _reciprocal(tangents: Array) -> Array:
     return np.asarray(dual / np.einsum("...c,...c->...", normal, normal)[..., None, None])
 
 
+class Extents(NamedTuple):
+    """Extents of triangles: centroids (n, 3), largest distances of a corner from it (n,), longest edges (n,), and these
+    over the height on them (n,)."""
+
+    centre: NDArray[np.float64]
+    radius: NDArray[np.float64]
+    size: NDArray[np.float64]
+    stretch: NDArray[np.float64]
+
+
+def extents(corners: NDArray[np.float64]) -> Extents:
+    """Extents of triangles with corners (n, 3, 3)."""
+    found = Extents(np.empty((len(corners), 3)), *np.empty((3, len(corners))))
+    _put_extents(np.ascontiguousarray(corners), found)
+    return found
+
+
+@kernel
+def _put_extents(corners, out):
+    """Fill out (`Extents`) for triangles with corners (n, 3, 3)."""
+    for n in range(corners.shape[0]):
+        for c in range(3):
+            out.centre[n, c] = (corners[n, 0, c] + corners[n, 1, c] + corners[n, 2, c]) / 3
+        # the farthest corner and the longest edge, squared
+        radius, size = 0.0, 0.0
+        for a in range(3):
+            b = a + 1 if a < 2 else 0
+            far, edge = 0.0, 0.0
+            for c in range(3):
+                far += (corners[n, a, c] - out.centre[n, c]) ** 2
+                edge += (corners[n, a, c] - corners[n, b, c]) ** 2
+            radius, size = max(radius, far), max(size, edge)
+        # twice the area, squared, from two edges
+        u0, v0 = corners[n, 1, 0] - corners[n, 0, 0], corners[n, 2, 0] - corners[n, 0, 0]
+        u1, v1 = corners[n, 1, 1] - corners[n, 0, 1], corners[n, 2, 1] - corners[n, 0, 1]
+        u2, v2 = corners[n, 1, 2] - corners[n, 0, 2], corners[n, 2, 2] - corners[n, 0, 2]
+        area = (u1 * v2 - u2 * v1) ** 2 + (u2 * v0 - u0 * v2) ** 2 + (u0 * v1 - u1 * v0) ** 2
+        out.radius[n], out.size[n], out.stretch[n] = np.sqrt(radius), np.sqrt(size), size / np.sqrt(area)
+
+
 @kernel
 def enlarge(points, bounds):
     """Enlarge a box, bounds (2, 3), its lowest and its highest corner, until it holds points (n, 3)."""

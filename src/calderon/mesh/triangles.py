@@ -18,7 +18,7 @@ from calderon.mesh.errors import MeshError, OrientationWarning, warn
 from calderon.mesh.faces.named_faces import NamedFaces
 from calderon.mesh.files.exchange import Exchange
 from calderon.mesh.files.writing import write
-from calderon.mesh.geometry import FlatTriangles, Geometry, put_corners
+from calderon.mesh.geometry import Extents, FlatTriangles, Geometry, extents, put_corners
 from calderon.mesh.shapes.division import quartered
 from calderon.mesh.shapes.edge_refinement import refined_toward
 from calderon.mesh.shapes.feature_remeshing import remeshed_by_gmsh
@@ -67,6 +67,11 @@ class TriangleMesh(NamedFaces, Exchange):
         """All triangles in the order of `locality`, in coordinates in which the bounding box has its centre in the
         origin and a diagonal of 1."""
         return self.flat_triangles(self.locality, "an integral operator", *self.unit_frame)
+
+    @cached_property
+    def unit_extents(self) -> Extents:
+        """Extents of `unit_triangles`."""
+        return extents(self.unit_triangles.corners)
 
     @property
     def unit_frame(self) -> tuple[float, NDArray[np.float64]]:

@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
 from calderon.backends.memory import array_bytes
+from calderon.mesh.geometry import Extents, extents
 from calderon.pairs.grouping import arranged, grouped
 from calderon.pairs.search import (
     Cells,
-    Extents,
     distance_scratch,
-    extents,
     put_distances,
     search_near,
     search_touching,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh.errors import AccuracyWarning
-from calderon.pairs.search import extents
+from calderon.mesh.geometry import extents
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]

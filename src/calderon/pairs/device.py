@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from calderon.backends import Device, Kernels, Source, real_name, require_device_memory
 from calderon.backends.numba import kernel
 from calderon.backends.records import Record
-from calderon.mesh.geometry import enlarge
+from calderon.mesh.geometry import Extents, enlarge
 from calderon.pairs.classes import MOST_CELLS, TouchingPairs
 from calderon.pairs.gauss_counts import COUNTS
 from calderon.pairs.grouping import grouped
 from calderon.pairs.near import RULES
 from calderon.pairs.rules import EXCHANGED, Wanted, fibre_points, fibre_steps
-from calderon.pairs.search import Extents
 from calderon.pairs.touching import TOUCH, Limits, angular_lines, code_of
 
 Array = NDArray[np.float64]
@@ -97,7 +96,8 @@ class Candidates:
         wide as the distance in which these are near to each other; buckets, one or two for each triangle."""
         octave = np.frexp(own.size)[1]
         numbers, integers, before = list[list[float]](), list[list[int]](), [0, 0]
-        buckets, members, cells = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros((0, 3), np.int32)]
+        members: list[NDArray[Any]] = [np.zeros(0, np.int32)]
+        buckets, cells = [np.zeros(0, np.int64)], [np.zeros((0, 3), np.int32)]
         for level in np.flatnonzero(np.bincount(octave - octave.min(initial=0))) + octave.min(initial=0):
             chosen = np.flatnonzero(octave == level)
             whole = len(chosen) == len(octave)  # as of surfaces with triangles of like size

@@ -8,11 +8,11 @@ from numpy.typing import DTypeLike, NDArray
 
 from calderon.backends.memory import bounded_cache
 from calderon.backends.threads import in_parts
+from calderon.mesh.geometry import Extents, extents
 from calderon.pairs.classes import Numbers, Pairs, TouchingPairs, joined_orders, unchanged_orders
 from calderon.pairs.close import CLOSE, ClosePairs, in_order, warn_of_closest
 from calderon.pairs.grouping import arranged, grouped, numbered
 from calderon.pairs.near import accuracy_for, degree_for, subdivided
-from calderon.pairs.search import Extents, extents
 from calderon.pairs.tables import ProductTable, RuleTable
 from calderon.pairs.touching import Limits, code_of, touching_codes
 from calderon.quadrature.options import Quadrature

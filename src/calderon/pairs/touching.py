@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import jitable_part, kernel
+from calderon.mesh.geometry import Extents
 from calderon.pairs.classes import Pairs
 from calderon.pairs.gauss_counts import COUNTS, Lines, Steps, ellipse_scratch, put_ellipses, put_points, sample_lines
-from calderon.pairs.search import Extents
 from calderon.quadrature.singular import ROLES, angular_maps
 
 Array = NDArray[np.float64]

@@ -27,11 +27,11 @@ from calderon.galerkin.rows.special_pairs import FoundPairs, SpecialPairs
 from calderon.galerkin.selection import vertex_numbers
 from calderon.greens import Radial
 from calderon.greens.green import green_defines
+from calderon.mesh.geometry import Extents
 from calderon.pairs.device import TRIANGLE_OF_PAIRS, Candidates, DevicePairs, PairSide, SentPairs
 from calderon.pairs.near import restriction
 from calderon.pairs.overlaps import refuse_overlaps
 from calderon.pairs.rules import Batch, tables_in_pairs
-from calderon.pairs.search import Extents
 from calderon.pairs.tables import ProductTable, RuleTable
 
 INVERSES = np.zeros((3, 3, 3), np.int8)

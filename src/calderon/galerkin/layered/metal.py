@@ -11,7 +11,7 @@ from calderon.layers.parts import FLAT
 from calderon.layers.sections import Sections
 from calderon.layers.tables import Table, table_of
 from calderon.mesh.errors import MeshError
-from calderon.pairs.search import extents
+from calderon.mesh.geometry import extents
 from calderon.quadrature import TriangleRule
 from calderon.spaces import EdgeSpace
 

@@ -25,8 +25,8 @@ from calderon.galerkin.rows.special_pairs import SpecialPairs
 from calderon.greens import Helmholtz
 from calderon.integrands import ELECTRIC_FIELD
 from calderon.layers.limits.images import FARTHEST
+from calderon.mesh.geometry import extents
 from calderon.pairs.classes import near_pairs, touching_pairs
-from calderon.pairs.search import extents
 from calderon.quadrature import Quadrature, triangle_rule
 from calderon.spaces import EdgeSpace
 

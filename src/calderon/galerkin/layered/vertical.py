@@ -27,8 +27,8 @@ from calderon.layers.parts import MetalParts
 from calderon.layers.rest_tables import Heights, RestTable, height_at, heights_in, rest_table
 from calderon.layers.sections import Sections
 from calderon.mesh import TriangleMesh
+from calderon.mesh.geometry import extents
 from calderon.pairs.classes import near_pairs, touching_pairs
-from calderon.pairs.search import extents
 from calderon.quadrature import Quadrature, touching_rule, triangle_rule
 from calderon.spaces import EdgeSpace
 from calderon.spaces.element import barycentric
