@@ -31,7 +31,7 @@ POWERS = np.ldexp(np.float32(1), np.arange(-ZERO_POWER, ZERO_POWER, dtype=np.int
 
 @jitable_part
 def groups_of(width: Any) -> Any:
-    """Exponents of a row of so many numbers, also elementwise for arrays of widths."""
+    """Exponents of a row of `width` numbers, also elementwise for arrays."""
     return -(-width // PER_EXPONENT)
 
 
