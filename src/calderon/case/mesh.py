@@ -121,6 +121,15 @@ class Mesh(AnyMesh):
     translation: Place | None = key("by which the mesh is moved; none unless given")
 
 
+class NamedSurface(Mesh):
+    """[[surface]]: one of several surfaces, instead of [mesh]: its triangles have the name as their tag. Surfaces that
+    touch have the same vertices there, and one wall of triangles that two have in common keeps the name of the first.
+    """
+
+    ALWAYS: ClassVar[tuple[str, ...]] = ("translation", "name")
+    name: str = key("by which other tables mean it", ..., min_length=1)
+
+
 M = TypeVar("M")
 LINKING = (".xdmf",)
 """Endings of mesh files that may name files anywhere."""

@@ -3,6 +3,7 @@ allowed.
 """
 
 import difflib
+import json
 import os
 import re
 import tomllib
@@ -85,8 +86,11 @@ class CaseFile(Generic[C]):
 
 
 def read(path: str | Path, within: Path | None = None) -> CaseFile[Any]:
-    """Read and check a case file; CaseError lists every mistake found. within: as in `CaseFile`."""
+    """Read and check a case file, or a deck of NEC-2 (.nec), which is a case of [antennas]; CaseError lists every
+    mistake found. within: as in `CaseFile`."""
     path = Path(path)
+    if path.suffix.lower() == ".nec" and path.is_file():
+        return parse(f"[antennas]\ndeck = {json.dumps(path.name)}\n", path.name, path.parent, within)
     try:
         size = path.stat().st_size
         if not (path.is_file() or path.is_dir()):  # it may never end

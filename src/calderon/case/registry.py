@@ -22,7 +22,7 @@ C = TypeVar("C", bound=CaseModel)
 GROUP = "calderon.problems"
 OWN = (
     "surface", "transient", "solid", "planar", "reflectarray", "periodic", "acoustics", "inhomogeneous", "structure",
-    "statics",
+    "statics", "antennas",
 )  # fmt: skip
 """Packages of `calderon.kinds`: a kind is called like the table, or the problem in [physics], by which a file is of it,
 and "surface" is that of all other files."""

@@ -6,8 +6,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from calderon.case.board import SHAPES, Boarded, BoardSolver, Shape, Wall, given
+from calderon.case.circuit_parts import Band, Elements
 from calderon.case.mesh import Unit
-from calderon.case.quantities import Capacitance, Conductivity, Frequency, Inductance, Length, Resistance, Size
+from calderon.case.quantities import Conductivity, Frequency, Length, Size
 from calderon.case.table import OneOf, Table, chosen, key
 from calderon.formulations import DeltaGap, EdgePort, LinePort, Lumped, ProbePort
 from calderon.formulations.options import DEFAULTS
@@ -90,17 +91,13 @@ def slot_of(table: Any, height: float) -> DeltaGap | EdgePort:
     return DeltaGap(line=[(*point, height) for point in table.from_to], name=table.name)
 
 
-class LumpedLoad(Table):
+class LumpedLoad(Elements):
     """[[load]]: a resistor, a coil and a capacitor, in series unless parallel, across a gap along a line or between two
     tags, or at an edge on the ground: at the foot of a ribbon along a line, or of a via about a place."""
 
-    SELECTORS: ClassVar = ("kind", "name", "resistance", "inductance", "capacitance", "parallel")
+    SELECTORS: ClassVar = ("kind", "name", *Elements.ELEMENTS)
     kind: Literal["gap", "edge"] = key("it decides which other keys are accepted", ...)
     name: str = key("of the element", "")
-    resistance: Resistance | None = key("of the resistor; at least one of the three is given")
-    inductance: Inductance | None = key("of the coil")
-    capacitance: Capacitance | None = key("of the capacitor")
-    parallel: bool = key("whether they are in parallel", False)
     from_to: tuple[Point, Point] | None = key("two points x, y of a gap, or of a ribbon")
     between: tuple[str | int, str | int] | None = key("two tags whose common edges are a gap")
     place: Point | None = key("x and y of a via")
@@ -110,13 +107,11 @@ class LumpedLoad(Table):
     def _complete(self) -> "LumpedLoad":
         self.require_keys(f"a load in a{'n edge' if self.kind == 'edge' else ' gap'}", *SLOTS[self.kind])
         require_slot(self)
-        if self.resistance is None and self.inductance is None and self.capacitance is None:
-            raise ValueError('a load needs a resistance = "50 ohm", an inductance = "1 nH" or a capacitance = "1 pF"')
         return self
 
     def at(self, height: float) -> Lumped:
         """For metal at a height in m."""
-        return Lumped(slot_of(self, height), self.resistance, self.inductance, self.capacitance, self.parallel)
+        return self.element(slot_of(self, height))
 
 
 FED = ("length", "width", "line_width", "line_length", "h")
@@ -130,20 +125,6 @@ PORTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "line": (("end", "toward", "width", "length"), ()),
     **SLOTS,
 }
-
-
-class Band(Table):
-    """planar.band: so many points from start to stop."""
-
-    start: Frequency = key("lowest frequency", ...)
-    stop: Frequency = key("highest frequency", ...)
-    points: int = key("number of frequencies", 201, ge=2, le=100_000)
-
-    @model_validator(mode="after")
-    def _rises(self) -> "Band":
-        if self.stop <= self.start:
-            raise ValueError("the stop of a band lies above its start")
-        return self
 
 
 class Planar(Table):

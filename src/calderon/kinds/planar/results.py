@@ -15,6 +15,7 @@ from calderon.mesh import TriangleMesh
 from calderon.report import Result
 from calderon.report.formatting import decibels_of_power, frequency_text
 from calderon.report.panels import ShownCurrent
+from calderon.report.port_panels import PortResults
 from calderon.report.scenes import stepped_currents
 from calderon.report.second_mesh import SecondMesh
 from calderon.view import Scene, Steps
@@ -27,7 +28,7 @@ def resonances_of(case: PlanarCase, sweep: PortSweep) -> list[Resonance]:
 
 
 @dataclass(frozen=True)
-class PlanarResults(Result[PlanarCase]):
+class PlanarResults(PortResults, Result[PlanarCase]):
     """S over the band of a case, or at its frequency, and the solution at one frequency; by_port: of several ports, the
     solutions for 1 V at each alone."""
 
@@ -76,18 +77,6 @@ class PlanarResults(Result[PlanarCase]):
         for n, each in enumerate(self.by_port):
             found[f"{n + 1}: 1 V at {ports[n]}"] = each
         return found
-
-    @property
-    def names(self) -> dict[str, tuple[int, int]]:
-        """Places of S11, S21, ... by their names."""
-        every = range(len(self.problem.ports))
-        comma = "," if len(every) > 9 else ""
-        return {f"S{i + 1}{comma}{j + 1}": (i, j) for j in every for i in every}
-
-    @property
-    def levels(self) -> dict[str, NDArray[np.float64]]:
-        """20 log10 |S| over frequency, by name."""
-        return {name: decibels_of_power(np.abs(self.sweep.s[:, *place]) ** 2) for name, place in self.names.items()}
 
     @cached_property
     def resonances(self) -> list[Resonance]:

@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from calderon.case.faces import Face, Tag
-from calderon.case.mesh import Keys, Mesh
+from calderon.case.mesh import Keys, Mesh, NamedSurface
 from calderon.case.output import NearFields, Rectangle
 from calderon.case.quantities import (
     Charge,
@@ -30,15 +30,6 @@ from calderon.formulations.statics.skeleton import OUTSIDE
 from calderon.waves import CurrentPath, PointCharge, StaticDipole, UniformField
 
 Tags = Tag | Annotated[tuple[Tag, ...], Field(min_length=1)]
-
-
-class NamedSurface(Mesh):
-    """[[surface]]: one of several surfaces, instead of [mesh]: its triangles have the name as their tag. Surfaces that
-    touch have the same vertices there, and one wall of triangles that two have in common keeps the name of the first.
-    """
-
-    ALWAYS: ClassVar = ("translation", "name")
-    name: str = key("by which other tables mean it", ..., min_length=1)
 
 
 class Material(Table):

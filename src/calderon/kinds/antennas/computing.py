@@ -1,0 +1,142 @@
+"""A case of antennas is run: the surfaces, the wires, the ports over the band, and the solution at one frequency."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import calderon.mesh as meshes
+from calderon.case import CaseFile
+from calderon.case.mesh import surface_mesh
+from calderon.formulations import MaxwellProblem, WireAntenna, read_nec
+from calderon.formulations.ports.port_sweep import adaptive_sweep
+from calderon.formulations.sweep import warned_of_coarse_meshes
+from calderon.kinds.antennas.model import AntennaCase
+from calderon.kinds.antennas.panels import PANELS
+from calderon.kinds.antennas.results import AntennaResults
+from calderon.report import Kind, Stages
+from calderon.report.formatting import Row, frequency_text
+from calderon.report.kind import cost_rows, plan_rows
+
+
+@dataclass(frozen=True)
+class Posed:
+    """An antenna at any frequency: arguments of `MaxwellProblem`, or of a `WireAntenna` without a mesh; voltages in V;
+    frequencies in Hz at which S is computed, and that of the pattern, None for the one of the least |S11|."""
+
+    given: dict[str, Any]
+    voltages: Sequence[Any]
+    frequencies: Any
+    pattern: float | None
+
+    def at(self, frequency: float) -> MaxwellProblem | WireAntenna:
+        """The problem at a frequency in Hz."""
+        kind: Any = MaxwellProblem if "mesh" in self.given else WireAntenna
+        return kind(**self.given, frequency=frequency)
+
+
+def solve_options(case: AntennaCase, problem: Any) -> dict[str, Any]:
+    """The [solver] table as options of `MaxwellProblem.solve`; none of wires alone."""
+    is_dense = isinstance(problem, WireAntenna)
+    return {} if is_dense else {"method": case.solver.method, "rtol": case.solver.rtol}
+
+
+def _of_deck(file: CaseFile[AntennaCase]) -> Posed:
+    antennas = file.case.antennas
+    assert antennas.deck is not None
+    with file.blamed("antennas", "deck"):
+        model = read_nec(file.path_of(antennas.deck))
+        if not model.ports:
+            raise ValueError("the deck has no voltage: give EX 0")
+    given = {
+        "wires": model.wires,
+        "ports": model.ports,
+        "loads": model.loads,
+        "ground": antennas.ground or model.ground,
+    }
+    own = antennas.band is None and antennas.frequency is None
+    hertz = np.unique(model.frequencies) if own else _frequencies(file.case)
+    return Posed(given, list(model.voltages), hertz, antennas.frequency)
+
+
+def _frequencies(case: AntennaCase) -> Any:
+    band = case.antennas.band
+    return np.array([case.antennas.frequency]) if band is None else np.linspace(band.start, band.stop, band.points)
+
+
+def posed(file: CaseFile[AntennaCase], stages: Stages) -> Posed:
+    """The antenna of a case; CaseError for what cannot be used."""
+    case = file.case
+    if case.antennas.deck is not None:
+        with stages.stage("read the deck"):
+            found = _of_deck(file)
+        with file.blamed("antennas", "deck"):
+            found.at(float(found.frequencies[0]))
+        return found
+    given: dict[str, Any] = {}
+    for table, attribute in (("wire", "wire"), ("port", "gap"), ("load", "load")):
+        listed = given[f"{table}s"] = []
+        for number, each in enumerate(getattr(case, table)):
+            with file.blamed(table, "points" if table == "wire" else "kind", number=number):
+                listed.append(getattr(each, attribute))
+    if case.surface:
+        with stages.stage("make the mesh"):
+            names = {each.name: surface_mesh(file, number=number) for number, each in enumerate(case.surface)}
+        with file.blamed("surface", "name", number=0):
+            mesh = meshes.joined(names)
+        given |= {"mesh": mesh, "regions": case.regions, "surfaces": {each.name: each.sides for each in case.surface}}
+    else:
+        given["ground"] = case.antennas.ground
+    found = Posed(given, case.voltages, _frequencies(case), case.antennas.frequency)
+    table, key = ("surface", "outside") if case.surface else ("wire", "points")
+    with stages.stage("set up the ports"), file.blamed(table, key, number=0):
+        found.at(float(found.frequencies[-1]))
+    return found
+
+
+class AntennaKind(Kind[AntennaCase, Posed, AntennaResults]):
+    """Wires, metal and dielectrics, fed at ports."""
+
+    def build(self, file: CaseFile[AntennaCase], stages: Stages) -> Posed:
+        return posed(file, stages)
+
+    def compute(
+        self, file: CaseFile[AntennaCase], posed: Posed, stages: Stages, scratch: Path | None
+    ) -> AntennaResults:
+        case, hertz = file.case, posed.frequencies
+        r = case.antennas.reference
+
+        def scattering(f: float) -> Any:
+            problem = posed.at(f)
+            return problem.scattering_matrix(r, **solve_options(case, problem))
+
+        text = frequency_text(float(hertz[0])) + (f" to {frequency_text(float(hertz[-1]))}" if len(hertz) > 1 else "")
+        with stages.stage("solve the ports", text), warned_of_coarse_meshes(posed.at, hertz):
+            sweep = adaptive_sweep(scattering, hertz, r, case.solver.interpolate)
+        best = float(hertz[np.abs(sweep.s[:, 0, 0]).argmin()])
+        at = best if posed.pattern is None else posed.pattern
+        with stages.stage("solve the pattern", frequency_text(at)):
+            problem: Any = posed.at(at)
+            solution = problem.solve(posed.voltages, **solve_options(case, problem))
+        return AntennaResults(file, problem, sweep, solution)
+
+    def plan(self, file: CaseFile[AntennaCase], stages: Stages) -> list[Row]:
+        """The plan of one frequency, the highest one."""
+        problem: Any = self.build(file, stages)
+        problem = problem.at(float(problem.frequencies[-1]))
+        if isinstance(problem, WireAntenna):
+            return [("unknowns", str(problem.unknowns), ""), *cost_rows(48 * problem.unknowns**2)]
+        plan = problem.plan(method=file.case.solver.method)
+        return plan_rows(plan, problem.mesh.number_of_triangles, "one frequency")
+
+    def subtitle(self, results: AntennaResults) -> str:
+        parts = [f"{len(results.problem.wires)} wire(s)"] if results.problem.wires else []
+        parts += [f"surface “{each.name}”" for each in results.file.case.surface]
+        low, high = (frequency_text(float(each)) for each in results.sweep.frequencies[[0, -1]])
+        count = len(results.solution.feeds)
+        return f"{', '.join(parts)}; {count} port{'s' * (count > 1)}; {low if low == high else f'{low} to {high}'}."
+
+
+KIND = AntennaKind("antennas", "Antennas and composite bodies", AntennaCase, PANELS)

@@ -1,0 +1,68 @@
+"""Panels of antennas."""
+
+import numpy as np
+
+import calderon.plots as plots
+from calderon.formulations.scenes import directional_scene
+from calderon.kinds.antennas.results import AntennaResults
+from calderon.report import Sheet, panel
+from calderon.report.formatting import GAIN, Column, Row, frequency_text, number, ohms
+from calderon.report.port_panels import resonances, scattering
+from calderon.report.reflection import LINE, reflection, standing_wave_ratio
+
+
+@panel("solution")
+def impedance(results: AntennaResults, sheet: Sheet) -> None:
+    """The impedance of each port, inductive with a positive reactance, and the band in which the first is matched."""
+    solution, names = results.solution, results.solution.feeds
+    rows: list[Row] = []
+    impedances = {}
+    for n, (u, i) in enumerate(zip(solution.voltages, solution.feed_currents, strict=True)):
+        rows.append((names[n], f"{complex(u):.4g}" if np.imag(u) else f"{np.real(u):g}", "V"))
+        if u and i:
+            z = complex(u / i)
+            impedances[names[n]] = {"R_ohm": z.real, "X_ohm": -z.imag}
+            rows.append(("its impedance", ohms(z), "ohm"))
+            rows.append((f"its VSWR on {LINE:g} ohm", f"{float(standing_wave_ratio(reflection(z))):.3g}", ""))
+    if len(names) == 1 and rows[1:]:
+        sheet.headline(f"impedance, at {results.at}", rows[1][1], "ohm")
+    sheet.numbers |= {"pattern_frequency_Hz": solution.frequency, "impedances": impedances}
+    if (band := results.matched_band) is not None:
+        share = 100 * (band[1] - band[0]) / (0.5 * (band[0] + band[1]))
+        sheet.headline(
+            "S11 below −10 dB", f"{frequency_text(band[0], 4)} to {frequency_text(band[1], 4)}", f"{share:.2g} %"
+        )
+        sheet.numbers["matched_band_Hz"] = list(band)
+    sheet.block(f"Ports at {results.at}", rows)
+
+
+@panel("solution")
+def gain(results: AntennaResults, sheet: Sheet) -> None:
+    """The gain in three planes and in all directions, and where the accepted power goes."""
+    solution, (angles, cuts) = results.solution, results.cuts
+    radiated, accepted = solution.radiated_power(), solution.input_power
+    sheet.headline("largest gain", f"{results.largest_gain:.2f}".replace("-", "\u2212"), "dBi")
+    sheet.headline("radiated, of the accepted power", f"{100 * radiated / accepted:.4g}", "%")
+    sheet.numbers |= {"largest_gain_dBi": results.largest_gain, "radiated_W": radiated, "accepted_W": accepted}
+    rows: list[Row] = [("accepted", number(1e3 * accepted), "mW"), ("radiated", number(1e3 * radiated), "mW")]
+    sheet.block(f"Power at {results.at}", rows)
+    gains: list[Column] = [(GAIN.column(name.replace(" plane", "")), values) for name, values in cuts.items()]
+    sheet.columns("gain.csv", [("angle_deg", np.degrees(angles)), *gains])
+    caption = f"Gain in the planes of two axes, the first of which is at 0°, at {results.at}."
+    sheet.curves("gain.png", caption, lambda path: plots.polar(angles, cuts, "dBi", path, quantity="gain", span=30.0))
+    sheet.view(lambda: directional_scene(solution.gain, 61, "gain", "dBi"))
+    if results.metal is None:
+        sheet.view(solution.scene)
+
+
+@panel("file")
+def parts(results: AntennaResults, sheet: Sheet) -> None:
+    """The numbers of wires, surfaces and loads."""
+    problem, case = results.problem, results.file.case
+    rows: list[Row] = [(f"surface “{each.name}”", each.kind, "") for each in case.surface]
+    counts = ("wires", problem.wires), ("loads", problem.loads), ("regions", case.region)
+    rows += [(name, str(len(each)), "") for name, each in counts if each]
+    sheet.block("Antenna", rows)
+
+
+PANELS = (parts, impedance, gain, resonances, scattering)

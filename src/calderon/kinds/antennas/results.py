@@ -1,0 +1,88 @@
+"""Results of a case of antennas."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import calderon.plots as plots
+from calderon.formulations import PortSweep, Resonance
+from calderon.kinds.antennas.model import AntennaCase
+from calderon.report import Result
+from calderon.report.formatting import decibels_of_power, frequency_text
+from calderon.report.panels import ShownCurrent
+from calderon.report.port_panels import PortResults
+
+MATCHED = -10.0
+"""|S11| in dB below which a port is matched."""
+
+
+@dataclass(frozen=True)
+class AntennaResults(PortResults, Result[AntennaCase]):
+    """S over the band of a case, or at its frequency, and the solution for the voltages at one frequency. problem: at
+    that frequency."""
+
+    problem: Any
+    sweep: PortSweep
+    solution: Any
+
+    @property
+    def unknowns(self) -> int:
+        return int(self.problem.unknowns)
+
+    @property
+    def at(self) -> str:
+        """The frequency of pattern, power and currents."""
+        return frequency_text(self.solution.frequency)
+
+    @property
+    def solver_record(self) -> str:
+        return str(self.solution.info)
+
+    @property
+    def metal(self) -> Any:
+        """The mesh of all surfaces; None of wires alone."""
+        return getattr(self.problem, "mesh", None)
+
+    @property
+    def current(self) -> ShownCurrent | None:
+        """The current on surfaces; None of wires alone."""
+        if self.metal is None:
+            return None
+        shown, caption = self.solution.surface, f"Surface current for the voltages of the ports, at {self.at}."
+        return ShownCurrent(shown, caption, self.solution.scene, lambda path: plots.currents(shown, path))
+
+    @cached_property
+    def resonances(self) -> list[Resonance]:
+        return self.sweep.resonances() if self.sweep.solves > 1 else []
+
+    @property
+    def matched_band(self) -> tuple[float, float] | None:
+        """The band in Hz around the least |S11| in which it is below -10 dB; None without one, or at one frequency."""
+        levels = next(iter(self.levels.values()))
+        best = int(levels.argmin())
+        if len(levels) < 3 or levels[best] > MATCHED:
+            return None
+        above = np.flatnonzero(levels > MATCHED)
+        low = int(above[above < best].max(initial=-1)) + 1
+        high = int(above[above > best].min(initial=len(levels))) - 1
+        return float(self.sweep.frequencies[low]), float(self.sweep.frequencies[high])
+
+    @cached_property
+    def cuts(self) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+        """Angles in radians from the first axis of each plane, and gains in dBi in the three planes of the axes."""
+        angles = np.linspace(0, 2 * np.pi, 361)
+        first, second, found = np.cos(angles), np.sin(angles), {}
+        for name in ("xz plane", "yz plane", "xy plane"):
+            directions = np.zeros((len(angles), 3))
+            directions[:, "xyz".index(name[0])], directions[:, "xyz".index(name[1])] = first, second
+            found[name] = np.maximum(decibels_of_power(self.solution.gain(directions)), -60.0)
+        return angles, found
+
+    @cached_property
+    def largest_gain(self) -> float:
+        """In dBi, of all directions by three degrees."""
+        theta, phi = np.meshgrid(np.radians(np.arange(0, 181, 3)), np.radians(np.arange(0, 360, 3)), indexing="ij")
+        return float(decibels_of_power(self.solution.gain(theta, phi)).max())

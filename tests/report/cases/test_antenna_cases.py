@@ -1,0 +1,89 @@
+"""Antennas from case files and decks of NEC-2."""
+
+import numpy as np
+import pytest
+
+import calderon as cal
+from calderon.case import CaseError, parse, read
+from calderon.report import headlines, run
+from calderon.report.kind import plan, sheet_of
+
+DIPOLE = """\
+[antennas]
+frequency = "299.792458 MHz"
+[[wire]]
+points = [["0 m", "0 m", "-0.25 m"], ["0 m", "0 m", "0.25 m"]]
+radius = "1 mm"
+segments = 42
+[[port]]
+kind = "wire"
+at = ["0 m", "0 m", "0 m"]
+"""
+LOAD = '[[load]]\nkind = "wire"\nat = ["0 m", "0 m", "0 m"]\nresistance = "100 ohm"\n'
+BOARD = """\
+[antennas]
+frequency = "299.792458 MHz"
+[[surface]]
+name = "strip"
+shape = "plate"
+lengths = ["0.5 m", "0.1 m"]
+h = "0.05 m"
+[[port]]
+kind = "gap"
+from_to = [["0 m", "-0.05 m", "0 m"], ["0 m", "0.05 m", "0 m"]]
+"""
+DECK = """\
+CM a dipole
+GW 1 41 0 0 -.25 0 0 .25 .001
+GE 0
+EX 0 1 21 0 1 0
+FR 0 3 0 0 290 10
+EN
+"""
+
+
+def test_a_dipole_with_a_load_in_series_with_its_port():
+    results = run(parse(DIPOLE + LOAD))
+    z = results.solution.input_impedance
+    assert z.real == pytest.approx(185.72, rel=0.05) and -z.imag == pytest.approx(48.7, rel=0.15)
+    told = {name: (value, unit) for name, value, unit in headlines(results, {})}
+    assert told["largest gain"][1] == "dBi" and float(told["radiated, of the accepted power"][0]) < 60
+    numbers = sheet_of(results).numbers
+    assert numbers["radiated_W"] / numbers["accepted_W"] == pytest.approx(85.7 / 185.7, rel=0.05)
+    assert dict((row[0], row[1]) for row in plan(parse(DIPOLE)))["unknowns"] == "41"
+
+
+def test_a_deck_is_a_case(tmp_path):
+    (tmp_path / "dipole.nec").write_text(DECK)
+    results = run(read(tmp_path / "dipole.nec"))
+    np.testing.assert_allclose(results.sweep.frequencies, [290e6, 300e6, 310e6])
+    model = cal.read_nec(tmp_path / "dipole.nec")
+    expected = model.antenna(300e6).impedance_matrix()
+    np.testing.assert_allclose(results.sweep.z[1], expected, rtol=1e-9)
+    with pytest.raises(CaseError, match="no voltage"):
+        (tmp_path / "still.nec").write_text(DECK.replace("EX", "CM"))
+        run(read(tmp_path / "still.nec"))
+
+
+def test_a_strip_of_metal_is_the_conductor_alone():
+    results = run(parse(BOARD))
+    gap = cal.DeltaGap(line=[[0, -0.05, 0], [0, 0.05, 0]])
+    alone = cal.PECAntenna(cal.mesh.plate([0.5, 0.1], 0.05), 2 * np.pi, gap).solve()
+    assert results.solution.input_impedance == pytest.approx(alone.input_impedance, rel=1e-6)
+    assert results.largest_gain == pytest.approx(alone.gain(0.0, 0.0, decibels=True), abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('frequency = "299.792458 MHz"', "", "antennas.band: give frequency"),
+        ('at = ["0 m", "0 m", "0 m"]', "", "also needs at"),
+        ('at = ["0 m", "0 m", "0 m"]', 'at = ["1 m", "0 m", "0 m"]', "no wire is at the gap"),
+        ("[[port]]", '[[region]]\nname = "board"\nmaterial = "FR5"\n[[port]]', "did you mean 'FR4'"),
+        ("[[port]]", "[[ports]]", "did you mean 'port'"),
+        ("[antennas]", '[antennas]\ndeck = "a.nec"', r"leave \[\[wire\]\] out"),
+    ],
+)
+def test_mistakes_are_told(old, new, message):
+    with pytest.raises(CaseError, match=message):
+        run(parse(DIPOLE.replace(old, new)))
