@@ -10,7 +10,7 @@ the harmonics of their leaves.
 """
 
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -30,11 +30,11 @@ from calderon.fmm.product import MultipoleProduct
 from calderon.greens import Laplace
 from calderon.integrands import DOUBLE_LAYER
 from calderon.operators.algebra import BoundaryOperator
-from calderon.operators.boundary import IntegralOperator
+from calderon.operators.boundary import IntegralOperator, in_transformed_form
 from calderon.operators.lazy_operator import short_label
 from calderon.operators.methods import Plan
 from calderon.operators.products import Products
-from calderon.operators.tree import Term, integrals_of, terms_of
+from calderon.operators.tree import Term, integrals_of, terms_of, with_integrals
 from calderon.pairs.rules import forget_rules
 from calderon.products.attempts import Held, first_that_holds
 from calderon.products.check import ACCEPT_FUNCTIONS
@@ -43,6 +43,7 @@ from calderon.products.operator import FastOperator
 from calderon.solvers.iteration import tolerance
 from calderon.solvers.live_bar import assembly_progress
 from calderon.spaces import Space
+from calderon.spaces.interning import support_key
 
 DEFAULT_RTOL = 1e-4
 ADVICE = "increase rtol, or use method='matrix-free', which stores vectors only"
@@ -137,7 +138,7 @@ def assemble_fmm(
     has no room. Several, "cuda:0+cuda:1", each have the part of some leaves, of blocks that the processor makes; in
     "numba+cuda:0" the processor multiplies by near blocks, as many as it does while the device is busy.
     """
-    started = time.perf_counter()
+    started, operator = time.perf_counter(), with_shared_layers(operator)
     execution = Execution.of(backend, precision, several=True)
     wanted = DEFAULT_RTOL if rtol is None else tolerance(rtol, example="1e-4")
     with assembly_progress("preparing", "operators", progress) as advance:
@@ -166,7 +167,7 @@ def assemble_fmm(
 
 def plan_fmm(operator: BoundaryOperator, rtol: float | None = None, precision: str = "double") -> Plan:
     """Levels, order, bytes and seconds of `assemble_fmm` with the lowest order; ValueError as there."""
-    wanted = DEFAULT_RTOL if rtol is None else tolerance(rtol, example="1e-4")
+    wanted, operator = DEFAULT_RTOL if rtol is None else tolerance(rtol, example="1e-4"), with_shared_layers(operator)
     return _Composition(Execution.of("numba", precision), wanted, terms_of(operator)).plan(operator)
 
 
@@ -178,14 +179,39 @@ make a `layout` (tree) and `near` blocks for an order of the harmonics and those
 `far` field for each order that is tried; `following` says which, by the `errors` of the last one."""
 
 
+def _under_differences(terms: Sequence[Term]) -> Iterator[Hashable]:
+    """The keys of integral operators between sparse factors that may take differences, such as surface curls."""
+    for each in terms:
+        sides = (
+            (getattr(each.atom, "left", None), getattr(each.atom, "right", None)) if each.atom.is_transformed else ()
+        )
+        if any(side is not None and side.combines for side in sides):
+            yield from (leaf.key for leaf in each.atom.integrals())
+        else:
+            for inner in each.atom.expressions:
+                yield from _under_differences(terms_of(inner))
+
+
+def with_shared_layers(operator: BoundaryOperator) -> BoundaryOperator:
+    """The expression with its hypersingular operators of Laplace's equation as single layers of surface curls where it
+    has these single layers anyway: one set of near blocks and of moments serves both."""
+    layers = {each.key for each in integrals_of(operator)}
+
+    def shared(each: IntegralOperator) -> BoundaryOperator:
+        if each.integrand.curls and isinstance(each.green, Laplace):
+            found = in_transformed_form(each)
+            return found if found.inner.key in layers else each  # type: ignore[attr-defined]
+        return each
+
+    return with_integrals(operator, shared)
+
+
 class _Composition:
     """The integral operators of one assembly; trees of a pair of spaces are built once."""
 
     def __init__(self, execution: Execution, rtol: float, terms: Sequence[Term]) -> None:
         self.execution, self.rtol = execution, rtol
-        self.under_curls: set[Hashable] = {
-            leaf.key for each in terms if each.atom.is_transformed for leaf in each.atom.integrals()
-        }
+        self.under_differences = set(_under_differences(terms))
         self.info: list[Info] = []
         self._trees: dict[tuple[int, int, float, int], Layout] = {}
         self._products: dict[Any, Any] = {}
@@ -202,7 +228,7 @@ class _Composition:
 
     def plan(self, operator: BoundaryOperator) -> Plan:
         """An estimate of what all products will take; the trees of Laplace's equation stay for them."""
-        single, terms = self.rtol >= LAPLACE.stored or self.execution.real == np.float32, terms_of(operator)
+        single, terms = self.rtol >= LAPLACE.computed or self.execution.real == np.float32, terms_of(operator)
         planner = Planner(self.rtol, single, self._layout)
         if len(terms) > 1 and is_joint(terms):
             planner.enter(terms)
@@ -219,7 +245,7 @@ class _Composition:
         if operator.key not in self._products:
             # errors of products of surface curls, at most, by those of the single layer between them
             curls = 5 if operator.is_elastic else 3
-            rtol = self.rtol / curls if operator.key in self.under_curls else self.rtol
+            rtol = self.rtol / curls if operator.key in self.under_differences else self.rtol
             layers = (
                 ElasticTable([Term(1.0, operator)], rtol, self.processor, self.near_devices)
                 if operator.is_elastic
@@ -298,7 +324,8 @@ class _Composition:
 
     def _layout(self, operator: IntegralOperator, promise: Promise) -> Layout:
         """The tree of the functions of an operator for an order, made once for both spaces."""
-        key = id(operator.test), id(operator.trial), promise.order.margin, promise.order.apart
+        sides = (support_key(each.mesh, each.triangles) for each in (operator.test, operator.trial))
+        key = *sides, id(operator.test.mesh), id(operator.trial.mesh), promise.order.margin, promise.order.apart
         if key not in self._trees:
             spaces = [operator.test], [operator.trial]
             self._trees[key] = Layout.of(*spaces, promise, operator.quadrature.near, worth=8.0)

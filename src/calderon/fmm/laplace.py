@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Execution, require_memory, run_tasks
 from calderon.backends.numba import kernel
-from calderon.backends.vectors import width
+from calderon.backends.vectors import aligned, width
 from calderon.fmm.device.moments import DeviceMoments
 from calderon.fmm.layout import Layout
 from calderon.fmm.moment_store import Moments
@@ -77,7 +78,12 @@ class LaplaceLayer:
     def near(self, layout: Layout) -> list[NearStore]:
         """Exact entries between neighbouring leaves."""
         operator = tolerant(self.operator, self.rtol)
-        return [near_store(operator, 1.0, layout, self._execution, devices=self._devices)]
+        real = self._execution.real
+        return [near_store(operator, 1.0, layout, self._execution, self._stored(real), real, devices=self._devices)]
+
+    def _stored(self, real: Any) -> Any:
+        """The type of numbers in memory where products are computed in `real`."""
+        return np.dtype(np.float32) if self.rtol >= LAPLACE.stored else real
 
     def far(self, layout: Layout, promise: Promise) -> HarmonicFar:
         """Moments of both sides; of one where they are equal."""
@@ -89,18 +95,18 @@ class LaplaceLayer:
         lines: list[Line] = []
         moments: Moments | DeviceMoments
         for (side, space), kind in zip(sides, kinds, strict=True):
+            real, stored = table.numbers.dtype, self._stored(table.numbers.dtype)
             if lines and kinds[0] == kinds[1] and operator.test is operator.trial:
                 lines.append(lines[0])
                 continue
             pieces = side.pieces(space)
             able = [each for each in self._devices if each.has_double or table.numbers.dtype == np.float32]
             if able:
-                real = table.numbers.dtype
-                combined = Combined(kind, PARTS[kind], 1.0, real, real)
+                combined = Combined(kind, PARTS[kind], 1.0, real, stored)
                 own = pieces.space.scalar, pieces.starts, operator.quadrature.regular
                 moments = DeviceMoments(able[0], *own, combined, layout, table)
             else:
-                moments = moments_of(pieces, operator.quadrature.regular, kind, layout, table)
+                moments = moments_of(pieces, operator.quadrature.regular, kind, layout, table, stored)
             lines.append(Line(0, pieces, moments, 3 if kind == "curl" else 1))
         passes = Translations(layout.tree, layout.lists.far, table, lines[0].sums)
         scale = 1 / (4 * np.pi * layout.tree.cube.edge ** (1 + kinds.count("normal")))
@@ -118,16 +124,16 @@ class LaplaceLayer:
         return better_orders(orders, error, self.rtol)
 
 
-def moments_of(pieces: Pieces, degree: int, kind: str, layout: Layout, table: Tables) -> Moments:
+def moments_of(pieces: Pieces, degree: int, kind: str, layout: Layout, table: Tables, stored: np.dtype[Any]) -> Moments:
     """Moments of n pieces of functions about the centres of their leaves: a run of r for each piece and component.
 
     degree: of the quadrature rule, whose points each thread holds for some leaves at a time; kind: "value", "normal" or
-    "curl" of `Charges`, where normals are dipoles; table: of the basis and its r combinations.
+    "curl" of `Charges`, where normals are dipoles; table: of the basis and its r combinations; stored: type of moments.
     """
     tree, starts, rank, lanes = layout.tree, pieces.starts, table.rank, width(table.numbers.dtype)
     real, normal, given = table.numbers.dtype, kind == "normal", "value" if kind == "normal" else kind
     components, box = KINDS[given][1], np.repeat(layout.lists.leaves, np.diff(starts))
-    out = Moments.empty(components * len(box), rank, real, real)
+    out = Moments.empty(components * len(box), rank, stored, real)
     matrix = np.ascontiguousarray(table.expand[1:] if normal else table.expand[:1]).ravel()
     centre, edge, size, shares = tree.centre, tree.edge, (3 if normal else 1) * table.functions, pieces.runs(SHARE)
 
@@ -146,9 +152,9 @@ def moments_of(pieces: Pieces, degree: int, kind: str, layout: Layout, table: Ta
                         places, weights)  # fmt: skip
             # moments with all basis functions, then with the r columns of the table
             each = basis_moments(places, weights, begin, table.order.p)
-            into = out.numbers[(components * low + component) * rank :]
-            multiply(matrix, rank // lanes, size, each.ravel(), numbers, size, into, numbers, components * rank, 0,
-                     high - low)  # fmt: skip
+            into = aligned((high - low) * rank, real)
+            multiply(matrix, rank // lanes, size, each.ravel(), numbers, size, into, numbers, rank, 0, high - low)
+            out.numbers.reshape(-1, components, rank)[low:high, component] = into.reshape(-1, rank)
 
     run_tasks(work, len(shares))
     return out

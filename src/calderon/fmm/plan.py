@@ -8,7 +8,7 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from calderon.fmm.elastic import layout_of
 from calderon.fmm.layout import Layout
-from calderon.fmm.orders import ELASTIC, ELASTOSTATICS, FUNCTIONS, Promise, first_order
+from calderon.fmm.orders import ELASTIC, ELASTOSTATICS, FUNCTIONS, LAPLACE, Promise, first_order
 from calderon.fmm.p2m_l2p import SUMS
 from calderon.fmm.product import DIRECTIONS
 from calderon.operators.boundary import IntegralOperator
@@ -54,9 +54,9 @@ class Part(NamedTuple):
     single: bool
 
     @staticmethod
-    def of_laplace(operator: IntegralOperator, layout: Layout, promise: Promise, single: bool) -> "Part":
-        """The estimate of one layer of Laplace's equation."""
-        size, normal, (p, rank) = 4 if single else 8, operator.integrand.normal != "none", promise.order[:2]
+    def of_laplace(operator: IntegralOperator, layout: Layout, promise: Promise, single: bool, size: int) -> "Part":
+        """The estimate of one layer of Laplace's equation, with numbers of `size` bytes in memory."""
+        normal, (p, rank) = operator.integrand.normal != "none", promise.order[:2]
         components = 3 if operator.integrand.curls else 1
         halves = 1 if operator.is_symmetric else 2
         near = layout.near_entries(operator) * halves // 2
@@ -65,8 +65,8 @@ class Part(NamedTuple):
         functions = components * sum(len(layout.rows.pieces(each).whole) for each in sides[:1])
         functions += components * sum(len(layout.columns.pieces(each).whole) for each in sides[1:])
         boxes, pairs = len(layout.tree.level), len(layout.lists.far.source)
-        far = functions * rank + 2 * boxes * components * rank
-        stored = size * near + (8 if normal else size) * far + 32 * pairs
+        far = size * functions * rank + (8 if normal or not single else 4) * 2 * boxes * components * rank
+        stored = size * near + far + 32 * pairs
         # near blocks in the precision of numbers; harmonics and rows of the check, on both sides of double layers
         blocks = halves * (touching_flops(operator) + layout.near_triangles / 2 * pair_flops(operator))
         rows = ROWS * (2 if normal else 1) * operator.shape[1] * row_flops(operator) / HALO
@@ -126,7 +126,8 @@ class Planner:
             else:
                 promise = first_order(FUNCTIONS, self.rtol, operator.integrand.normal != "none")[0]
                 layout = self.layout(operator, promise)
-                self.parts[operator.key] = Part.of_laplace(operator, layout, promise, self.single)
+                size = 4 if self.single or self.rtol >= LAPLACE.stored else 8
+                self.parts[operator.key] = Part.of_laplace(operator, layout, promise, self.single, size)
         return aslinearoperator(np.broadcast_to(0.0, operator.shape))
 
     def enter(self, terms: Sequence[Term]) -> None:

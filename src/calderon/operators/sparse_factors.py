@@ -61,6 +61,12 @@ class SparseFactors:
         return self.key if isinstance(self.key, str) else f"{self.shape}"
 
     @property
+    def combines(self) -> bool:
+        """Whether a function next to A is made of several unknowns, as differences are; else of one at most, as where
+        functions are scaled, numbered or turned in sign."""
+        return any(int(np.diff(each.indptr).max(initial=0)) > 1 for each in self.build())
+
+    @property
     def given_bytes(self) -> int:
         """Bytes of matrices that were given; those of spaces are built when they are used."""
         return sum(map(sparse_bytes, self.build())) if isinstance(self.key, str) else 0

@@ -9,11 +9,11 @@ import calderon as cal
 CHARGES = [([0, 0, 1.0], 1e-9), ([0, 0, -1.0], -2e-9), ([0.5, 0.8, 0], 1.5e-9)]
 
 
-def kirkwood(kappa, radius=2.0, inner=4.0, outer=80.0):
-    """1/2 sum q u of the charges in the field that the water reflects, by orders of Legendre functions; slope: r k_n'
+def kirkwood(kappa, radius=2.0, inner=4.0, outer=80.0, given=CHARGES):
+    """1/2 sum q u of given charges in the field that the water reflects, by orders of Legendre functions; slope: r k_n'
     over k_n of modified spherical Bessel functions. J. G. Kirkwood, J. Chem. Phys. 2 (1934), 351."""
     x, ratio, total = kappa * radius, 1.0, 0.0
-    places, charges = (np.array(each) for each in zip(*CHARGES, strict=True))
+    places, charges = (np.array(each) for each in zip(*given, strict=True))
     sizes = np.linalg.norm(places, axis=1)
     cosines = np.clip(places @ places.T / np.outer(sizes, sizes), -1, 1)
     for n in range(60):
@@ -32,3 +32,14 @@ def test_charges_in_a_ball_in_salt_water(kappa):
     problem = cal.StaticProblem(cal.mesh.sphere(2.0, 0.5), ball, outside=water)
     found = problem.solve(sources=[cal.PointCharge(*each) for each in CHARGES])
     assert found.solvation_energy == pytest.approx(kirkwood(kappa), rel=3e-4)
+
+
+def test_energies_of_charges_to_four_digits():
+    """A dipole, and three equal charges: edges of a fifth of the radius."""
+    dipole = [([0, 0, 1.0], 1e-9), ([0, 0, -1.0], -1e-9)]
+    equal = [(place, 1e-9) for place, _ in CHARGES]
+    water = cal.Region(permittivity=80.0, debye_length=8.0)
+    problem = cal.StaticProblem(cal.mesh.sphere(2.0, 0.4), {"m": cal.Region("all", permittivity=4.0)}, outside=water)
+    found = problem.solve_all([{"sources": [cal.PointCharge(*one) for one in each]} for each in (dipole, equal)])
+    for each, one in zip((dipole, equal), found, strict=True):
+        assert one.solvation_energy == pytest.approx(kirkwood(0.125, given=each), rel=1e-4)

@@ -177,9 +177,9 @@ def test_forces_on_a_ball_and_on_the_charge_next_to_it_balance():
     found = ball.solve(sources=[cal.PointCharge([0, 0.9, 1.2], 1e-9)])
     pull = found.force_on_sources()[0]
     (on_ball,) = found.forces().values()
-    assert np.abs(on_ball + pull).max() < 0.03 * np.linalg.norm(pull)
+    assert np.abs(on_ball + pull).max() < 0.012 * np.linalg.norm(pull)
     (torque,) = found.torques([0.0, 0.0, 0.0]).values()
-    assert np.abs(torque).max() < 0.03 * np.linalg.norm(pull)  # toward the centre
+    assert np.abs(torque).max() < 1e-3 * np.linalg.norm(pull)  # toward the centre
 
 
 def test_plates_of_a_capacitor_attract_by_its_energy():

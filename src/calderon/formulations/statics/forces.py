@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.formulations.statics.posed import Posed
+from calderon.formulations.statics.recovery import neighbour_means, squares
 from calderon.formulations.statics.surface_values import at_sides
 from calderon.quadrature import triangle_rule
 from calderon.spaces import Function
@@ -22,6 +23,8 @@ def force_densities(posed: Posed, surface: Function, fluxes: Sequence[Function])
         f = (a_1 - a_2)/2 (|grad_s u|^2 + q^2 / (a_1 a_2)) n        between materials,
         f = q^2 / (2 a) n        on each side of metal, n out of it.
 
+    Squares of linear u and constant q: recovery.py.
+
     D. J. Korteweg, Ann. Phys. 9 (1880), 48; J. A. Stratton, Electromagnetic Theory (1941), section 2.24.
     """
     skeleton, mesh = posed.skeleton, posed.mesh
@@ -29,13 +32,17 @@ def force_densities(posed: Posed, surface: Function, fluxes: Sequence[Function])
     every = mesh.geometry(np.arange(mesh.number_of_triangles))
     constants, normals = at_sides(posed)
     a, b = constants.T[..., None]
-    q, r = (each.values(rule.points) for each in fluxes)
+    q, r = (each.values(rule.points) ** 2 for each in fluxes)
     slopes = (surface.surface_gradient(rule.points) ** 2).sum(axis=2)
+    if surface.space.scalar.element.degree == 1:
+        means = neighbour_means(skeleton)
+        q, r = (squares(means, each.coefficients)[:, None] for each in fluxes)
+        slopes = squares(means, surface.surface_gradient(rule.points)[:, 0])[:, None]
     metal = (skeleton.electrode_of >= 0)[:, None]
     single, sheet = np.isnan(b), (skeleton.sides[:, 0] == skeleton.sides[:, 1])[:, None]
     # n out of the first region: out of metal it is the other way; a sheet has the sum of both sides alone
-    between = (a - b) / 2 * (slopes + q**2 / (a * b))
-    sizes = np.where(metal, -(q**2) / (2 * a) + np.where(single, 0.0, r**2 / (2 * b)), np.where(single, 0.0, between))
+    between = (a - b) / 2 * (slopes + q / (a * b))
+    sizes = np.where(metal, -q / (2 * a) + np.where(single, 0.0, r / (2 * b)), np.where(single, 0.0, between))
     sizes = np.where(sheet, 0.0, np.nan_to_num(sizes))
     return sizes[..., None] * normals[:, None], every.points(rule.points), every.weights(rule)
 
