@@ -200,7 +200,7 @@ def with_shared_layers(operator: BoundaryOperator) -> BoundaryOperator:
     def shared(each: IntegralOperator) -> BoundaryOperator:
         if each.integrand.curls and isinstance(each.green, Laplace):
             found = in_transformed_form(each)
-            return found if found.inner.key in layers else each  # type: ignore[attr-defined]
+            return found if found.inner.key in layers else each
         return each
 
     return with_integrals(operator, shared)
@@ -213,7 +213,7 @@ class _Composition:
         self.execution, self.rtol = execution, rtol
         self.under_differences = set(_under_differences(terms))
         self.info: list[Info] = []
-        self._trees: dict[tuple[int, int, float, int], Layout] = {}
+        self._trees: dict[Hashable, Layout] = {}
         self._products: dict[Any, Any] = {}
 
     @property
