@@ -222,9 +222,9 @@ class TriangleMesh(NamedFaces, Exchange):
         """The surface meshed anew by gmsh with edges of about h: finer or coarser.
 
         Edges at which normals differ by more than the angle in radians (default 30 degrees, at least 1) stay, and so
-        does the boundary; elsewhere new vertices lie on the triangles of this mesh, so that a finer mesh is not rounder. Tags
-        are those of the nearest triangles. MeshWarning where the area changes by more than 1 %. MeshError if gmsh is
-        not installed or cannot do it.
+        does the boundary; elsewhere new vertices lie on the triangles of this mesh, so that a finer mesh is not
+        rounder. Tags are those of the nearest triangles. MeshWarning where the area changes by more than 1 %. MeshError
+        if gmsh is not installed or cannot do it.
         """
         self.flat_triangles(self.triangles[:0, 0], "remesh")
         if isinstance(angle, bool) or not isinstance(angle, Real) or not np.radians(1) <= angle <= np.pi:
