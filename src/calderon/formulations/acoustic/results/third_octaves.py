@@ -136,8 +136,8 @@ def third_octaves(
         bands.nominal, bands.levels, bands.total_a_weighted_level
     """
     one_of(kind, ("density", "mean", "tones"), "kind")
-    for name, words in (("unit", unit), ("quantity", quantity)):
-        text(words, name)
+    text(unit, "unit")
+    text(quantity, "quantity")
     f, values = _sorted(frequencies, powers)
     numbers = _bands(f, kind, bands)
     limits, reference = limits_of(numbers), positive_length(reference, "reference")
