@@ -20,6 +20,12 @@ def test_curves_points_and_levels_are_those_of_the_picture():
     assert level == {"at": 1e-4, "label": "tolerance 0.0001"}
 
 
+def test_upright_marks_of_a_picture_are_marks_of_the_chart():
+    figure = plots.cartesian([1.0, 2.0, 3.0], {"a": [0.0, 1.0, 0.0]}, "f (GHz)", "S (dB)", marks={"resonance": 2.25})
+    data = json.loads(chart(figure))
+    assert data["marks"] == [{"at": 2.25, "label": "resonance"}] and data["lines"] == [] and len(data["series"]) == 1
+
+
 def test_constant_curves_have_an_axis_of_some_height():
     data = json.loads(chart(plots.cartesian([1.0, 2.0], {"a": [1.0, 1.0 + 1e-12]})))
     low, high = data["yLim"]

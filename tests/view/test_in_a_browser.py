@@ -6,6 +6,7 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import calderon as cal
 from calderon.case import parse
@@ -86,6 +87,15 @@ def test_a_function_turns_and_tells_its_values(tmp_path, opened):
     assert np.allclose([real, imaginary], value * np.array([np.cos(1), np.sin(1)]), atol=2e-3)
     assert np.allclose(place, centre, atol=pixel) and triangle == facing
     assert text.splitlines()[::2] == ["|pressure|", "complex", "at", "triangle"]
+    assert page.locator(".cv-ticks span").all_inner_texts()[:3] == ["0", "1", "2"]  # of |u| from 0 to 3 Pa
+    page.click("text=extremes")
+    page.click("text=bands")
+    with page.expect_download() as saved:
+        page.click("[title='save this picture']")
+    with Image.open(saved.value.path()) as picture:
+        high, wide = picture.height, picture.width
+    stage = page.evaluate("(s => [s.clientWidth, s.clientHeight])(document.querySelector('.cv-stage'))")
+    assert (wide, high > stage[1] + 100) == (stage[0], True)  # with the title above and the bar below
     page.click("text=phase")
     assert numbers(tip(page, centre))[0] == 57.3
     before, picture = page.evaluate(CAMERA), page.evaluate("document.querySelector('canvas').toDataURL()")
@@ -119,6 +129,7 @@ def test_steps_have_a_range_of_colours_together_or_each(own, tmp_path, opened):
     page.evaluate("document.querySelector('figure.cv').calderon.goTo(0)")
     page.click("text=one scale")
     assert top() == (100 if own else 1)
+    assert page.locator("text=dB").count() == 1  # of complex values
 
 
 CURVE = """() => {
@@ -141,6 +152,10 @@ def test_a_report_has_live_curves_and_pictures_at_any_width(tmp_path, opened):
     page.wait_for_function("!document.querySelectorAll('.chart')[1].chart.tip.hidden")
     shown = page.evaluate("document.querySelectorAll('.chart')[1].chart.tip.innerText")
     assert abs(numbers(shown)[1] - level) < 0.01 and "dB re 1 m" in shown
+    with page.expect_download() as saved:
+        page.locator(".chart").nth(1).locator("button", has_text="CSV").click()
+    head, *rows = saved.value.path().read_text().splitlines()
+    assert "dB re 1 m" in head and len(rows) == 181 and abs(float(rows[60].split(",")[1]) - level) < 1e-6
     page.click(".enlarge")
     assert page.is_visible("dialog.large img")
     page.click("dialog.large")

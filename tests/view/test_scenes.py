@@ -13,7 +13,7 @@ from calderon.data.labelled import LabelledArrays, Quantity
 from calderon.data.places import line_places, plane_places
 from calderon.data.samples import Samples
 from calderon.plots.quantity import DIVERGING
-from calderon.view import Field, Grid, Pattern, Scene, View, document
+from calderon.view import Arrows, Field, Grid, Pattern, Scene, Surface, View, document
 from calderon.view.scene import shortened
 
 MESH = cal.mesh.sphere(1.0, 0.4)
@@ -112,6 +112,19 @@ def test_a_notebook_gets_a_frame_and_a_script_no_browser(monkeypatch, capsys):
     assert isinstance(view, View) and "view.html" in capsys.readouterr().out
     shown = view._repr_mimebundle_()
     assert shown["text/html"].startswith("<iframe srcdoc=") and "<canvas" not in shown["text/html"]
+
+
+def test_boxes_enclose_their_volume_and_arrows_keep_their_signs():
+    box = Surface.box("board", [0, 0, -1], [3, 2, 1], "#7fae8a", opacity=0.3)
+    a, b, c = (box.vertices[box.triangles[:, k]] for k in range(3))
+    assert np.einsum("ni,ni->", a, np.cross(b, c)) / 6 == pytest.approx(12) and len(box.triangles) == 12
+    ground = Surface.box("ground", [0, 0, 0], [3, 2, 0], "#c8a165")
+    a, b, c = (ground.vertices[ground.triangles[:, k]] for k in range(3))
+    assert np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2 == pytest.approx(6)
+    arrows = Arrows("stresses", np.zeros((2, 3)), np.eye(3)[:2], ("#c1121f", "#1d4e89"), sizes=np.array([5.0, -2.0]))
+    scene = Scene((box, ground), arrows=(arrows,), flags=True).packed()
+    assert array(scene["arrows"][0]["signs"]).tolist() == [1, -1] and scene["flags"] is True
+    assert scene["layers"][0]["opacity"] == 0.3 and "opacity" not in scene["layers"][1]
 
 
 def test_refusals(tmp_path):

@@ -7,6 +7,7 @@ in half the time of a `parallel=True` one, can be interrupted between tiles and 
 import functools
 import gc
 import os
+import time
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -42,18 +43,20 @@ class _HeldBack(event.Listener):
 
     def __init__(self) -> None:
         self.kernels, self.depth, self.before = weakref.WeakSet[Any](), 0, gc.get_threshold()
+        self.started = self.seconds = 0.0
 
     def on_start(self, event: event.Event) -> None:
         if self.depth or event.data["dispatcher"] in self.kernels:
             self.depth += 1
             if self.depth == 1:
-                self.before = gc.get_threshold()
+                self.started, self.before = time.perf_counter(), gc.get_threshold()
                 gc.set_threshold(*self.before[:2], 1_000_000)  # collections of newer objects before one of the oldest
 
     def on_end(self, event: event.Event) -> None:
         if self.depth:
             self.depth -= 1
             if self.depth == 0:
+                self.seconds += time.perf_counter() - self.started
                 gc.set_threshold(*self.before)
 
 
@@ -63,6 +66,11 @@ def _collector() -> _HeldBack:
     listener = _HeldBack()
     event.register("numba:compile", listener)
     return listener
+
+
+def compilation_seconds() -> float:
+    """Seconds for which this process has compiled kernels so far; those that are read from disk are not compiled."""
+    return _collector().seconds
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -120,11 +120,13 @@ def cartesian(
     xscale: str = "linear",
     yscale: str = "linear",
     limits: tuple[float, float] | None = None,
+    marks: Mapping[str, float] | None = None,
 ) -> Figure:
     """Curves {label: values (n,)} over x (n,); xlabel and ylabel carry the units, e.g. "angle (degrees)".
 
     exact: values at the same x, or (x, values), a fine dark line with circles. references: {label: (x,
-    values)}, points drawn with the curves, such as measurements. xscale, yscale: "linear" or "log".
+    values)}, points drawn with the curves, such as measurements. xscale, yscale: "linear" or "log". marks: {label: x},
+    upright lines, such as resonances.
     """
     for scale in (xscale, yscale):
         if scale not in ("linear", "log"):
@@ -144,6 +146,12 @@ def cartesian(
             axes.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 1.5, 3, 4.5, 6, 9, 10]))
     if limits is not None:
         axes.set_ylim(*limits)
+    for label, at in (marks or {}).items():
+        axes.axvline(at, color=MUTED, linewidth=0.9, linestyle=(0, (4, 2)), zorder=2)
+        axes.annotate(
+            label, (at, 1), xycoords=("data", "axes fraction"), xytext=(3, -3), textcoords="offset points",
+            va="top", color=MUTED, fontsize=8,
+        )  # fmt: skip
     plain_axes(axes)
     for axis in (axes.xaxis, axes.yaxis):
         _plain_decades(axis)

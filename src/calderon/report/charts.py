@@ -31,6 +31,7 @@ def chart(figure: Figure, incident: float | None = None) -> str:
         data |= {"xLim": _limits(axes.get_xlim()), "yLim": _limits(axes.get_ylim())}
         data |= {"xLog": axes.get_xscale() == "log", "yLog": axes.get_yscale() == "log"}
         data["lines"] = _levels(axes, levels)
+        data["marks"] = _marks(axes, levels)
     return embedded(data)
 
 
@@ -63,9 +64,17 @@ def _levels(axes: Axes, lines: list[Line2D]) -> list[dict[str, Any]]:
     found = []
     for line in lines:
         heights = np.unique(np.asarray(line.get_ydata(), dtype=float))
-        if len(heights) == 1:
+        if len(heights) == 1 and line.get_transform() != axes.get_xaxis_transform():
             found.append({"at": float(heights[0]), "label": texts.get(float(heights[0]), "")})
     return found
+
+
+def _marks(axes: Axes, lines: list[Line2D]) -> list[dict[str, Any]]:
+    """Upright lines, each with the text that stands at it."""
+    texts = {float(text.xy[0]): text.get_text() for text in axes.texts if hasattr(text, "xy")}
+    upright = [line for line in lines if line.get_transform() == axes.get_xaxis_transform()]
+    places = [float(np.asarray(line.get_xdata(), dtype=float)[0]) for line in upright]
+    return [{"at": at, "label": texts.get(at, "")} for at in places]
 
 
 def _limits(values: tuple[float, float]) -> list[float]:

@@ -133,11 +133,11 @@ def decibels_of_power(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return 10 * np.log10(np.maximum(values, 1e-30))
 
 
-def plane_equation(points: np.ndarray) -> str:
-    """A slice's plane by its equation, such as z = 0 m."""
+def plane_equation(points: np.ndarray, length: str = "m") -> str:
+    """A slice's plane by its equation, such as z = 0 m; length: the unit of the points."""
     flat = np.ptp(points.reshape(-1, 3), axis=0)
     axis = int(np.argmin(flat))
-    return f"{'xyz'[axis]} = {round(float(points[0, 0, axis]), 6) + 0.0:.4g} m"
+    return f"{'xyz'[axis]} = {round(float(points[0, 0, axis]), 6) + 0.0:.4g} {length}"
 
 
 def write_csv(path: Path, columns: Sequence[Column]) -> None:

@@ -131,8 +131,8 @@ def headlines(results: Result[Any], seconds: dict[str, float]) -> list[Row]:
 
 
 def timed_headlines(sheet: Sheet, seconds: dict[str, float]) -> list[Row]:
-    """The headlines of a sheet and the time of all stages."""
-    return [*sheet.headlines, ("computing and drawing", f"{sum(seconds.values()):.1f}", "s")]
+    """The headlines of a sheet, its asides, and the time of all stages."""
+    return [*sheet.headlines, *sheet.asides, ("computing and drawing", f"{sum(seconds.values()):.1f}", "s")]
 
 
 def plan_rows(plan: Plan, triangles: int, what: str) -> list[Row]:

@@ -3,6 +3,7 @@
 import base64
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from string import Template
@@ -13,8 +14,8 @@ from PIL import Image, WebPImagePlugin  # noqa: F401 (else all formats are impor
 
 from calderon.report.folder import MARK
 from calderon.report.formatting import Row
-from calderon.report.kind import Result, kind_of
-from calderon.report.sheet import BestEffort, Picture, small
+from calderon.report.kind import Result, kind_of, timed_headlines
+from calderon.report.sheet import BestEffort, Picture, Sheet, small
 from calderon.view import script, style
 
 CARDS = 4
@@ -25,28 +26,28 @@ TEMPLATES = Path(__file__).parent / "templates"
 def page(
     results: Result[Any],
     subtitle: str,
-    headlines: list[Row],
-    tables: str,
+    sheet: Sheet,
     summary: dict[str, Any],
     files: BestEffort,
     folder: Path,
 ) -> str:
-    """The page's text, with views, pictures, styles and programs inside it; tables as HTML."""
+    """The page's text, with views, pictures, styles and programs inside it."""
+    headlines = timed_headlines(replace(sheet, asides=[]), summary["seconds"])
     template = Template(_template("report.html"))
     names = sorted([*(path.name for path in folder.iterdir()), "report.html", MARK])
     return template.substitute(
         title=escape(summary["title"]),
         version=escape(summary["calderon"]),
         style=style() + _template("report.css"),
-        script=script(_template("charts.js"), _template("report.js")),
+        script=script(_template("charts.js"), _template("chart_files.js"), _template("report.js")),
         kind=escape(kind_of(results.file).subject(results.file.case)),
         subtitle=escape(subtitle),
         notices=_notices(results.warnings),
         columns=str(max(2, min(CARDS, len(headlines)))),
         cards="\n".join(_card(*card) for card in headlines[:CARDS]),
-        facts=_facts(headlines[CARDS:]),
+        facts=_facts(headlines[CARDS:], sheet.asides) + _hints(sheet.hints),
         pictures=_pictures(files, folder),
-        tables=tables,
+        tables=sheet.tables,
         timings=_timings(summary["seconds"]),
         files="".join(f'<a href="{quote(name)}">{escape(name)}</a>' for name in names),
         case=escape(results.file.text.strip()),
@@ -61,20 +62,33 @@ def _card(name: str, value: str, unit: str) -> str:
     return f'<div class="card"><div class="fit">{shown}</div><div class="name">{escape(name)}</div></div>'
 
 
-def _facts(rows: list[Row]) -> str:
-    if not rows:
-        return ""
-    lines = (f"<div><dt>{escape(name)}</dt><dd>{escape(value)}{small(unit)}</dd></div>" for name, value, unit in rows)
-    return f'<dl class="facts">{"".join(lines)}</dl>'
+def _facts(rows: list[Row], asides: list[Row]) -> str:
+    lines = [
+        f"<div{kind}><dt>{escape(name)}</dt><dd>{escape(value)}{small(unit)}</dd></div>"
+        for kind, group in (("", rows), (' class="aside"', asides))
+        for name, value, unit in group
+    ]
+    return f'<dl class="facts">{"".join(lines)}</dl>' if lines else ""
+
+
+def _hints(hints: list[tuple[str, str]]) -> str:
+    """What can be done next: commands, each copied by a click."""
+    buttons = (
+        f'<button type="button" class="hint" data-copy="calderon run case.toml {escape(options)}" title="copy the '
+        f'command">{escape(text)}: <code>calderon run {escape(options)}</code></button>'
+        for text, options in hints
+    )
+    return f'<p class="hints">{"".join(buttons)}</p>' if hints else ""
 
 
 def _pictures(files: BestEffort, folder: Path) -> str:
-    """Views, then charts and pictures that no view replaces."""
+    """Views, then charts and pictures that no view replaces, then charts of the solver."""
     replaced = {name for view in files.views for name in view.instead}
     shown = [picture for picture in files.pictures if picture.file not in replaced]
     parts = [view.html for view in files.views]
-    parts += _figures("plot", [each for each in shown if each.chart], _chart)
+    parts += _figures("plot", [each for each in shown if each.chart and not each.last], _chart)
     parts += _figures("still", [each for each in shown if not each.chart], lambda each: _still(each, folder))
+    parts += _figures("plot", [each for each in shown if each.last], _chart)
     return "\n".join(parts)
 
 

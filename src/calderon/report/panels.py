@@ -28,7 +28,7 @@ def second_mesh(results: Any, sheet: Sheet) -> None:
 
 @panel("is_unestimated")
 def unestimated(results: Any, sheet: Sheet) -> None:
-    sheet.headline("error estimate", "by calderon run --estimate")
+    sheet.hint("estimate the error by a second mesh", "--estimate")
 
 
 @panel("near_fields")

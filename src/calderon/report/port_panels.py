@@ -9,6 +9,7 @@ import calderon.plots as plots
 from calderon.formulations import PortSweep
 from calderon.formulations.ports.power_waves import reference_text
 from calderon.report.formatting import Column, Row, decibels, decibels_of_power, frequency_text, frequency_unit
+from calderon.report.reflection import bandwidth, headline_bandwidth
 from calderon.report.sheet import Sheet, panel
 
 
@@ -48,6 +49,8 @@ def scattering(results: Any, sheet: Sheet) -> None:
     frequencies, best = sweep.frequencies, int(levels.argmin())
     name = f"{'least ' if len(levels) > 1 else ''}S11, at {frequency_text(float(frequencies[best]), 5)}"
     sheet.headline(name, decibels(float(levels[best])), "dB")
+    if getattr(results, "radiates", True):
+        headline_bandwidth(sheet, bandwidth(frequencies, levels))
     sheet.numbers |= {
         "solved_frequencies_Hz": np.sort(sweep.solved).tolist(),
         "least_S11_dB": float(levels.min()),
@@ -63,11 +66,29 @@ def scattering(results: Any, sheet: Sheet) -> None:
     factor, unit = frequency_unit(float(frequencies.min()))
     label = f"magnitude of {'S11' if len(results.levels) == 1 else 'S'} (dB)"
     caption, axis = f"Magnitude of S for lines of {lines}.", f"frequency ({unit})"
-    sheet.cartesian("scattering.png", caption, frequencies / factor, results.levels, axis, label)
     own = {name: sweep.s[:, *place] for name, place in results.names.items() if place[0] == place[1]}
+    marks = {
+        f"resonance {n}" if n > 1 else "resonance": one.frequency / factor
+        for n, one in enumerate(results.resonances, 1)
+    }
+    sheet.cartesian("scattering.png", caption, frequencies / factor, results.levels, axis, label, marks=marks)
+    if results.file.case.port[0].kind != "line":
+        caption = "Impedance of the ports, the others open." if len(own) > 1 else "Input impedance over frequency."
+        z = _impedances(sweep)
+        sheet.cartesian("impedance.png", caption, frequencies / factor, z, axis, "impedance (ohm)", marks=marks)
     ends = frequency_text(float(frequencies[0])), frequency_text(float(frequencies[-1]))
     caption = f"Reflection, with the resistance and reactance in parts of {lines}, inductive ones above."
     sheet.picture("smith.png", caption, lambda path: plots.smith(own, path, ends=ends))
+
+
+def _impedances(sweep: PortSweep) -> dict[str, NDArray[np.float64]]:
+    """Resistance and reactance in ohm over frequency, of each of several ports by its number."""
+    count = sweep.z.shape[1]
+    found = {}
+    for n in range(count):
+        port = f" {n + 1}" if count > 1 else ""
+        found[f"resistance{port}"], found[f"reactance{port}"] = sweep.z[:, n, n].real, -sweep.z[:, n, n].imag
+    return found
 
 
 def _columns(results: Any) -> list[Column]:

@@ -7,16 +7,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.mesh import TriangleMesh
 from calderon.plots.painter import camera
 from calderon.report.formatting import plane_equation
-from calderon.view import Field, Grid, Scene, Steps, Viewable
+from calderon.view import Arrows, Field, Grid, Scene, Steps, Viewable
 
 NUMBERS = 500_000
 """Numbers of a field over all its steps, at most."""
 
 
-def grid(points: NDArray[np.float64], fields: Sequence[Field], hidden: bool = False, filled: bool = False) -> Grid:
-    """The field in a plane, points (rows, columns, 3) with values in their order, thinned to what a page carries."""
+def grid(
+    points: NDArray[np.float64], fields: Sequence[Field], hidden: bool = False, filled: bool = False, side: str = "",
+    length: str = "m",
+) -> Grid:  # fmt: skip
+    """The field in a plane, points (rows, columns, 3) with values in their order, thinned to what a page carries; in
+    the given unit of length. Further arguments as of `Grid`."""
     rows, columns = points.shape[:2]
     weight = max(
         sum(
@@ -30,7 +35,8 @@ def grid(points: NDArray[np.float64], fields: Sequence[Field], hidden: bool = Fa
     most = min(120_000 * steps, NUMBERS)  # a plane is as sharp as the picture of it
     every = int(np.ceil(np.sqrt(max(1.0, rows * columns * weight / most))))
     fewer = [_thinned(one, (rows, columns), every) for one in fields]
-    return Grid(f"plane {plane_equation(points)}", points[::every, ::every], tuple(fewer), hidden, filled)
+    name = f"plane {plane_equation(points, length)}"
+    return Grid(name, points[::every, ::every], tuple(fewer), hidden, filled, side)
 
 
 def _thinned(one: Field, shape: tuple[int, int], every: int) -> Field:
@@ -68,6 +74,27 @@ def facing(normal: NDArray[np.float64]) -> tuple[float, float]:
     """Azimuth and elevation in degrees from which a plane is seen well, and the bodies behind it, too."""
     azimuth = float(np.degrees(np.arctan2(normal[1], normal[0])))
     return (-58.0, 42.0) if abs(normal[2]) > 0.7 else (azimuth - 32.0 if normal[0] > 0.7 else azimuth + 32.0, 20.0)
+
+
+def eye_of(view: Any) -> tuple[float, float]:
+    """Azimuth and elevation in degrees of a view of pictures (`plots.painter.camera`)."""
+    lens = camera(view)
+    azimuth = np.degrees(np.arctan2(-lens.right[0], lens.right[1]))
+    return float(azimuth), float(np.degrees(np.arcsin(np.clip(lens.eye[2], -1, 1))))
+
+
+def incident_arrows(mesh: TriangleMesh, travel: NDArray[np.float64], vector: NDArray[Any] | None) -> Arrows:
+    """Where a plane wave comes from and goes to, beside a body, and the real part of its electric field (3,)."""
+    low, high = mesh.bounds
+    middle, reach = (low + high) / 2, float(np.abs((high - low) / 2 @ np.abs(travel)))
+    size = 0.3 * float(np.linalg.norm(high - low))
+    start = middle - (reach + 1.25 * size) * travel
+    places, vectors, texts = [start], [size * travel], ["incident wave"]
+    if vector is not None and (length := float(np.linalg.norm(np.real(vector)))) > 0:
+        places.append(start)
+        vectors.append(0.6 * size * np.real(vector) / length)
+        texts = ["incident wave, E"]
+    return Arrows("incident wave", np.array(places), np.array(vectors), texts=tuple(texts))
 
 
 def thinned_steps(count: int, numbers: int) -> list[int]:

@@ -25,11 +25,13 @@ from calderon.view import figure as live
 
 @dataclass(frozen=True)
 class Picture:
-    """A file in the result folder and its caption; chart: the JSON of its curves, empty for other pictures."""
+    """A file in the result folder and its caption; chart: the JSON of its curves, empty for other pictures; last: below
+    all others in the report, as what a solver says of itself."""
 
     file: str
     caption: str
     chart: str = ""
+    last: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,15 +54,16 @@ class BestEffort:
         self.charts: dict[str, str] = {}
 
     @contextmanager
-    def at(self, name: str, caption: str = "") -> Iterator[Path]:
-        """The path of a file, or a folder, that the block writes; of a picture with its caption. After any error but an
-        interruption it is left out: after a solution of hours, no output file is worth losing the result.
+    def at(self, name: str, caption: str = "", last: bool = False) -> Iterator[Path]:
+        """The path of a file, or a folder, that the block writes; of a picture with its caption; last: as of `Picture`.
+        After any error but an interruption it is left out: after a solution of hours, no output file is worth losing
+        the result.
         """
         path = self.folder / name
         try:
             yield path
             if caption:
-                self.pictures.append(Picture(name, caption, self.charts.get(name, "")))
+                self.pictures.append(Picture(name, caption, self.charts.get(name, ""), last))
         except Exception as error:
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)
@@ -85,12 +88,15 @@ Output = Callable[[BestEffort], None]
 class Sheet:
     """The parts of one report, in the order in which panels add them.
 
-    headlines: the numbers that a reader needs first, the first four as cards; numbers: entries of summary.json, keys
+    headlines: the numbers that a reader needs first, the first four as cards; asides: numbers shown in grey below them;
+    hints: what can be done next, with the options of a command; numbers: entries of summary.json, keys
     with units. Files and pictures are made when the result is written, each on its own: one that fails is left out and
     named. failures: panels that could not be drawn. errors: relative errors that the result states, by name.
     """
 
     headlines: list[Row] = field(default_factory=list)
+    asides: list[Row] = field(default_factory=list)
+    hints: list[tuple[str, str]] = field(default_factory=list)
     numbers: dict[str, Any] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     writings: list[Output] = field(default_factory=list)
@@ -111,6 +117,14 @@ class Sheet:
     def headline(self, name: str, value: str, unit: str = "") -> None:
         """Add one of the first numbers."""
         self.headlines.append((name, value, unit))
+
+    def aside(self, name: str, value: str, unit: str = "") -> None:
+        """Add a number that is to be known and not to be judged by."""
+        self.asides.append((name, value, unit))
+
+    def hint(self, text: str, options: str) -> None:
+        """Add what `calderon run` with these options would tell."""
+        self.hints.append((text, options))
 
     def error(self, name: str, value: float, text: str = "") -> None:
         """Add a relative error, estimated or against a known solution, as one of the first numbers, and to `errors`.
@@ -143,7 +157,9 @@ class Sheet:
         self._blocks.setdefault(name, []).extend(rows)
 
     def table(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Add a table as wide as the page, unless it has no rows."""
+        """Add a table as wide as the page, unless it has no rows, without columns in which every row says 0."""
+        kept = [k for k in range(len(columns)) if len(rows) < 2 or any(row[k] != "0" for row in rows)]
+        columns, rows = [columns[k] for k in kept], [[row[k] for k in kept] for row in rows]
         head = "".join(f"<th>{escape(column)}</th>" for column in columns)
         body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
         table = f'<table class="steps"><tr>{head}</tr>{body}</table>'
@@ -187,12 +203,14 @@ class Sheet:
 
         self.drawings.append(drawn)
 
-    def curves(self, name: str, caption: str, draw: Callable[[Path], Figure], incident: float | None = None) -> None:
+    def curves(
+        self, name: str, caption: str, draw: Callable[[Path], Figure], incident: float | None = None, last: bool = False
+    ) -> None:
         """Add a picture of curves, which are alive in the report; draw(path) makes its file and returns the figure;
-        incident: as for `charts.chart`."""
+        incident: as for `charts.chart`; last: below all other pictures."""
 
         def drawn(files: BestEffort) -> None:
-            with files.at(name, caption) as path:
+            with files.at(name, caption, last) as path:
                 files.charts[name] = chart(draw(path), incident)
 
         self.drawings.append(drawn)

@@ -66,7 +66,7 @@ def write(
         first = timed_headlines(sheet, summary["seconds"])
         with files.at("report.html") as path:
             subtitle = kind_of(results.file).subtitle(reported)
-            path.write_text(page(reported, subtitle, first, sheet.tables, summary, files, folder), encoding="utf-8")
+            path.write_text(page(reported, subtitle, sheet, summary, files, folder), encoding="utf-8")
         summary["warnings"] = [*results.warnings, *files.failures]
         names = leaves(folder)
         (folder / MARK).write_text(json.dumps({**summary, "files": [*names, MARK]}, indent=2) + "\n", encoding="utf-8")

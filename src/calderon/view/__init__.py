@@ -4,10 +4,11 @@ This package knows arrays only, so that meshes, functions and solutions can all 
 """
 
 from calderon.view.document import View, embedded, figure, script, style
-from calderon.view.scene import PART_COLOURS, Field, Grid, Pattern, Scene, Steps, Surface
+from calderon.view.scene import PART_COLOURS, Arrows, Field, Grid, Pattern, Scene, Steps, Surface
 from calderon.view.viewable import Described, Viewable
 
 __all__ = [
+    "Arrows",
     "Described",
     "PART_COLOURS",
     "Field",

@@ -16,7 +16,8 @@ from calderon.view.scene import Scene
 
 STATIC = Path(__file__).parent / "static"
 SCRIPTS = (
-    "numbers", "colours", "surface", "camera", "painter", "picking", "arrows", "widgets", "view", "panel", "page",
+    "numbers", "colours", "surface", "outlines", "camera", "painter", "picking", "arrows", "widgets", "view", "bars",
+    "marks", "export", "panel", "page",
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 PART_COLOURS = ("#b9c3cf", "#7fb3d5", "#f0b27a", "#82c9a9", "#d7a9cf", "#f2d388", "#a7c7e7", "#e59c9c")
 PLACES = ("vertices", "triangles", "corners")
@@ -20,8 +20,9 @@ class Field:
 
     on: "vertices", "triangles" or "corners" (3 nt in the order of the triangles) of a surface; nodes of a grid or a
     pattern are its vertices. quantity: what is shown first, "abs", "real", "imag", "phase" or "db". level: the values
-    are decibels or another scale with one way to show it. power: of which 10 log10 is the level. depth: decibels shown
-    below the largest. short: kept in 16 bits, for many steps.
+    are decibels or another scale with one way to show it. Decibels are offered of complex values and of those that are
+    shown in them first. power: of which 10 log10 is the level. depth: decibels shown below the largest. short: kept in
+    16 bits, for many steps.
     """
 
     name: str
@@ -71,7 +72,8 @@ class Field:
 class Surface:
     """Triangles (nt, 3) of vertices (nv, 3). colour: "#rrggbb" where it has no field. displacement (nv, 3): by which it
     can be deformed. open: (normal, distance), the side normal . x > distance is taken off at first. numbers (nt,): by
-    which triangles are called, instead of 0, 1, 2 ... hidden: until it is chosen."""
+    which triangles are called, instead of 0, 1, 2 ... hidden: until it is chosen. opacity: below 1 of what others
+    are seen through, such as a board."""
 
     name: str
     vertices: NDArray[np.float64]
@@ -82,6 +84,7 @@ class Surface:
     open: tuple[NDArray[np.float64], float] | None = None
     numbers: NDArray[np.integer] | None = None
     hidden: bool = False
+    opacity: float = 1.0
 
     @classmethod
     def of_faces(
@@ -90,6 +93,20 @@ class Surface:
         """Some faces (n, 3), with their vertices alone."""
         used, index = np.unique(faces, return_inverse=True)
         return cls(name, vertices[used], index.reshape(-1, 3), colour=colour, **more)
+
+    @classmethod
+    def box(cls, name: str, low: ArrayLike, high: ArrayLike, colour: str, **more: Any) -> "Surface":
+        """A cuboid between opposite corners (3,), or a rectangle where these agree along one axis."""
+        corners = np.stack(np.meshgrid([0, 1], [0, 1], [0, 1], indexing="ij"), axis=-1).reshape(-1, 3)
+        vertices = np.where(corners == 0, np.asarray(low, dtype=float), np.asarray(high, dtype=float))
+        sides = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
+        triangles = np.array([[[a, b, c], [a, c, d]] for a, b, c, d in sides]).reshape(-1, 3)
+        areas = np.linalg.norm(
+            np.cross(*(vertices[triangles[:, k]] - vertices[triangles[:, 0]] for k in (1, 2))), axis=1
+        )
+        kept = triangles[areas > 0]
+        flat = len(kept) < len(triangles)
+        return cls(name, vertices, kept[: len(kept) // 2] if flat else kept, colour=colour, **more)
 
     def packed(self) -> dict[str, Any]:
         index = np.uint16 if len(self.vertices) <= 1 << 16 else np.uint32
@@ -107,6 +124,8 @@ class Surface:
             layer["displacement"] = packed(self.displacement)
         if self.numbers is not None:
             layer["numbers"] = packed(self.numbers, np.uint32)
+        if self.opacity < 1:
+            layer["opacity"] = self.opacity
         if self.open is not None:
             layer["open"] = [*map(float, self.open[0]), float(self.open[1])]
         return layer
@@ -115,13 +134,15 @@ class Surface:
 @dataclass(frozen=True)
 class Grid:
     """A rectangle of points (rows, columns, 3) of equal distances, with values (rows columns,), NaN where none is
-    drawn. filled: values are continued by one point into a body that hides them, so that there is no gap at it."""
+    drawn. filled: values are continued by one point into a body that hides them, so that there is no gap at it. side:
+    "inside" or "outside" of the surfaces of the scene, to which the rectangle is clipped; they must be closed."""
 
     name: str
     points: NDArray[np.float64]
     fields: tuple[Field, ...]
     hidden: bool = False
     filled: bool = False
+    side: str = ""
 
     def packed(self) -> dict[str, Any]:
         corner = self.points[0, 0]
@@ -135,6 +156,7 @@ class Grid:
             "fields": [each.packed() for each in self.fields],
             "hidden": self.hidden,
             "filled": self.filled,
+            "side": self.side,
         }
 
 
@@ -159,6 +181,35 @@ class Pattern:
 
 
 @dataclass(frozen=True)
+class Arrows:
+    """Arrows from places (n, 3) along vectors (n, 3), in coordinates of the scene, with texts at their beginnings.
+
+    sizes (n,): of double arrows about their places, which lead outward in the first of the colours where the size is
+    positive, and inward in the second where it is negative. normals (n, 3): of faces, which hide those that look away.
+    """
+
+    name: str
+    places: NDArray[np.float64]
+    vectors: NDArray[np.float64]
+    colours: tuple[str, ...] = ("#1c2127",)
+    texts: tuple[str, ...] = ()
+    sizes: NDArray[np.float64] | None = None
+    normals: NDArray[np.float64] | None = None
+    hidden: bool = False
+
+    def packed(self) -> dict[str, Any]:
+        arrows: dict[str, Any] = {"name": self.name, "colours": list(self.colours), "hidden": self.hidden}
+        arrows |= {"places": packed(self.places), "vectors": packed(self.vectors)}
+        if self.texts:
+            arrows["texts"] = list(self.texts)
+        if self.sizes is not None:
+            arrows["signs"] = packed(np.sign(self.sizes))
+        if self.normals is not None:
+            arrows["normals"] = packed(self.normals)
+        return arrows
+
+
+@dataclass(frozen=True)
 class Steps:
     """The steps of fields with several values: name (such as "frequency"), a label for each step, first: number of the
     step shown first (-1: the last), own: whether each step has a range of colours of its own at first."""
@@ -173,7 +224,8 @@ class Steps:
 class Scene:
     """Layers in one picture; length: the unit of coordinates; steps: of fields with several values; factor: of
     displacements, at first; edges: of triangles shown at first; eye: azimuth and elevation in degrees from which it is
-    seen at first; caption: a sentence below."""
+    seen at first; flags: whether the places of the largest and the least value are marked at first; arrows: beside the
+    layers; caption: a sentence below."""
 
     layers: tuple[Surface | Grid | Pattern, ...]
     length: str = "m"
@@ -181,6 +233,8 @@ class Scene:
     factor: float = 0.0
     edges: bool = False
     eye: tuple[float, float] | None = None
+    flags: bool = False
+    arrows: tuple[Arrows, ...] = ()
     caption: str = ""
     title: str = ""
     subtitle: str = ""
@@ -198,6 +252,10 @@ class Scene:
             scene["eye"] = list(self.eye)
         if self.edges:
             scene["edges"] = True
+        if self.flags:
+            scene["flags"] = True
+        if self.arrows:
+            scene["arrows"] = [each.packed() for each in self.arrows]
         if self.factor:
             scene["factor"] = self.factor
         return scene

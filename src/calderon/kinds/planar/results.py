@@ -1,7 +1,7 @@
 """Results of a printed circuit or antenna, and their live views."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 import calderon.plots as plots
 from calderon.formulations import PlanarProblem, PlanarSolution, PortSweep, Resonance
 from calderon.formulations.scenes import level_values, pattern_layer
+from calderon.kinds.planar.board import board_layers, feed_arrows
 from calderon.kinds.planar.model import PlanarCase
 from calderon.mesh import TriangleMesh
 from calderon.report import Result
@@ -65,9 +66,16 @@ class PlanarResults(PortResults, Result[PlanarCase]):
         return ShownCurrent(
             shown,
             caption,  # in decibels, since edges and contacts carry most of the current
-            lambda: stepped_currents(sources, caption, steps, quantity="db"),
+            lambda: self._on_board(stepped_currents(sources, caption, steps, quantity="db")),
             lambda path: plots.currents(shown, path, view="top"),
         )
+
+    def _on_board(self, scene: Scene) -> Scene:
+        """The scene of the current with the board, the ground and the ports."""
+        case = self.file.case
+        board = board_layers(case.stack, self.metal, case.port, case.height)
+        feeds = feed_arrows(self.metal, case.port, case.height)
+        return replace(scene, layers=(*scene.layers, *board), arrows=() if feeds is None else (feeds,))
 
     @property
     def sources(self) -> dict[str, PlanarSolution]:

@@ -21,7 +21,6 @@ from calderon.kinds.solid.results import Inside, Largest, SolidResults
 from calderon.kinds.solid.singular import next_to, singular_edges
 from calderon.kinds.solid.units import Units
 from calderon.mesh.containment import winding_numbers
-from calderon.mesh.errors import warn
 from calderon.plots import inside
 from calderon.plots.slices import continued
 from calderon.report import Kind, Stages
@@ -98,14 +97,8 @@ def _inside(parts: Mapping[str, ElasticSolution], points: Array) -> Inside:
 
 
 def _largest(parts: Mapping[str, ElasticSolution]) -> Largest:
-    """The largest stress and its place, with a warning on edges at which it has no limit."""
-    largest = max((_largest_of(each) for each in parts.values()), key=lambda found: found.value)
-    if largest.edge:
-        warn(
-            f"the largest von Mises stress lies on {largest.edge}, where the exact stress has no limit: it grows with "
-            "every refinement, so judge the part by the largest one away from such edges, or model the fillet"
-        )
-    return largest
+    """The largest stress and its place."""
+    return max((_largest_of(each) for each in parts.values()), key=lambda found: found.value)
 
 
 def _largest_of(solution: ElasticSolution) -> Largest:

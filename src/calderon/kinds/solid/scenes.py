@@ -8,9 +8,11 @@ import calderon.plots as plots
 from calderon.kinds.solid.results import SolidResults
 from calderon.mesh import TriangleMesh
 from calderon.report.formatting import number
-from calderon.report.scenes import grid, opening
-from calderon.view import Field, Scene, Surface
+from calderon.report.scenes import eye_of, grid, opening
+from calderon.view import Arrows, Field, Scene, Surface
 
+MOST_CROSSES = 1500
+"""Triangles with arrows of their principal stresses."""
 VIEWS = [tuple(np.radians(each)) for each in ((-58, 24), (32, 24), (122, 24), (212, 24), (-58, -24), (122, -24))]
 """Azimuth and elevation of the eye, the first as of view "iso"."""
 
@@ -38,7 +40,8 @@ def solid_scene(results: SolidResults, mesh: TriangleMesh, order: list[int]) -> 
         of_stress = requested.quantity == "von-mises"
         name, symbol, unit = ("von Mises stress", "σ", pascal) if of_stress else ("displacement", "|u|", metre)
         shown = Field(name, symbol, unit, [values.ravel() / (stress if of_stress else moved)], quantity="real")
-        layers.append(grid(points / scale, [shown], hidden=True))
+        side = "" if results.file.case.solid.exterior or len(results.parts) > 1 else "inside"
+        layers.append(grid(points / scale, [shown], hidden=True, side=side, length=results.length[1]))
         open_at = opening(points / scale) if not results.file.case.solid.exterior else None
     displaced = np.asarray(results.displacement / scale)
     body = Surface("body", mesh.vertices, mesh.triangles, tuple(fields), displacement=displaced, open=open_at)
@@ -46,7 +49,27 @@ def solid_scene(results: SolidResults, mesh: TriangleMesh, order: list[int]) -> 
         f"Stresses on the deformed body, displacements enlarged {number(results.factor)} times; the slider changes "
         "that. Drag to turn, point for values."
     )
-    return Scene((body, *layers), length=results.length[1], factor=results.factor, caption=caption)
+    return Scene(
+        (body, *layers), length=results.length[1], factor=results.factor, flags=True, eye=eye_of(view_of(results)),
+        caption=caption, arrows=(principal_arrows(results, mesh),),
+    )  # fmt: skip
+
+
+def principal_arrows(results: SolidResults, mesh: TriangleMesh) -> Arrows:
+    """The two principal stresses of the largest magnitude at the middle of triangles, along their axes: the third is
+    that of the load on the face, mostly zero. At most `MOST_CROSSES` triangles, evenly over their list."""
+    every = max(1, -(-len(mesh.triangles) // MOST_CROSSES))
+    values, axes = np.linalg.eigh(results.mean_stress[::every])
+    largest = np.argsort(-np.abs(values), axis=1)[:, :2]
+    sizes = np.take_along_axis(values, largest, axis=1)
+    along = np.take_along_axis(axes, largest[:, None, :], axis=2).transpose(0, 2, 1)
+    usual = np.percentile(np.abs(sizes), 95) or 1.0  # those at edges without limit would leave no room for others
+    shown = 0.05 * mesh.diameter * np.minimum(np.abs(sizes) / usual, 1.5)
+    return Arrows(
+        "principal stresses", np.repeat(mesh.centroids[::every], 2, axis=0),
+        (along * shown[..., None]).reshape(-1, 3), ("#c1121f", "#1d4e89"), sizes=sizes.ravel(),
+        normals=np.repeat(mesh.normals[::every], 2, axis=0), hidden=True,
+    )  # fmt: skip
 
 
 def seen(results: SolidResults) -> tuple[TriangleMesh, list[int]]:

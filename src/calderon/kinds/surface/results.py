@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -175,6 +177,36 @@ class Results(Result[Case]):
     def impedances(self) -> NDArray[np.complex128]:
         """(steps,) in ohm, of a fed antenna; empty of other problems."""
         return np.array([step.impedance for step in self.steps if step.impedance is not None])
+
+    @cached_property
+    def resonance(self) -> tuple[float, float] | None:
+        """Where in a sweep the reactance of a fed antenna first rises through zero, on a straight line between two
+        steps: the frequency in Hz, and the resistance there in ohm."""
+        known = [
+            (each.frequency, each.impedance) for each in self.steps if each.frequency and each.impedance is not None
+        ]
+        for (low, before), (high, after) in pairwise(known):
+            if -before.imag < 0 <= -after.imag:
+                part = before.imag / (before.imag - after.imag)
+                return low + part * (high - low), before.real + part * (after.real - before.real)
+        return None
+
+    @property
+    def marks(self) -> dict[str, float]:
+        """The resonance of an antenna as a mark of curves, in the unit of `frequency_axis`."""
+        hertz = self.moments[1]
+        return (
+            {} if self.resonance is None else {"resonance": self.resonance[0] / frequency_unit(float(hertz.max()))[0]}
+        )
+
+    def shown_first(self, names: list[str]) -> int:
+        """The number among the names of steps of that which is shown first: the last one, of an antenna that nearest to
+        its resonance."""
+        if self.resonance is None:
+            return -1
+        at = self.resonance[0]
+        away = {step.name: abs((step.frequency or 0.0) - at) for step in self.steps}
+        return min(range(len(names)), key=lambda n: away[names[n]])
 
     @property
     def second_mesh(self) -> SecondMesh | None:

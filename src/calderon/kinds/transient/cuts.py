@@ -71,7 +71,7 @@ def cuts_scene(results: TransientResults) -> Scene:
     planes = [
         grid(found.points, _fields(found, moving), hidden=number > 0) for number, found in enumerate(results.cuts)
     ]
-    parts = _parts(results.mesh, opening(results.cuts[0].points))
+    parts = _parts(results, opening(results.cuts[0].points))
     steps, times = None, results.cuts[0].times
     if moving and times is not None:
         factor, unit = time_unit(float(times[-1]))
@@ -95,14 +95,14 @@ def _fields(found: CutField, moving: bool) -> list[Field]:
     electric = found.electric.reshape(-1, 3)
     fields = [Field("electric field", "E", "V/m", [electric], quantity="abs" if wanted == "abs" else "db", depth=60.0)]
     if found.sar is not None:
-        rate = found.sar.ravel()
-        shown = Field("absorption rate (SAR)", "SAR", "W/kg", [rate], quantity="db", power=True, depth=40.0)
-        fields.insert(0, shown)
+        fields.insert(0, _rate(found.sar.ravel()))
     return fields
 
 
-def _parts(mesh: TetrahedralMesh, plane: tuple[NDArray[np.float64], float]) -> list[Surface]:
-    """The skins of parts and the boundaries within; of a mesh of air alone, what encloses it."""
+def _parts(results: TransientResults, plane: tuple[NDArray[np.float64], float]) -> list[Surface]:
+    """The skins of parts, with the absorption rate on tissue, and the boundaries within; of a mesh of air alone, what
+    encloses it; and the cube with the largest average absorption."""
+    mesh, found = results.mesh, results.amplitudes
     named: dict[str, NDArray[np.int64]] = {}
     for name, tag in mesh.names.items():
         if name not in (*FREE_SPACE, *UNSEEN):
@@ -112,7 +112,37 @@ def _parts(mesh: TetrahedralMesh, plane: tuple[NDArray[np.float64], float]) -> l
             named[name] = mesh.faces[mesh.face_tags == tag]
     named = {name: faces for name, faces in named.items() if len(faces)} or {"boundary": mesh.faces}
     colours: Any = [PART_COLOURS[k % len(PART_COLOURS)] for k in range(len(named))]
-    return [
+    layers = [
         Surface.of_faces(name, mesh.vertices, faces, colour, open=plane)
         for (name, faces), colour in zip(named.items(), colours, strict=True)
     ]
+    if found is None or any(each.frames is not None and each.sar is None for each in results.cuts[:1]):
+        return layers
+    layers = [_absorbing(results, each, faces) for each, faces in zip(layers, named.values(), strict=True)]
+    if found.averaged is not None:
+        average = found.averaged
+        half, name = average.cube_side / 2, f"{1e3 * average.mass:g} g cube"
+        layers.append(Surface.box(name, average.place - half, average.place + half, "#c1121f", opacity=0.55))
+    return layers
+
+
+def _absorbing(results: TransientResults, layer: Surface, faces: NDArray[np.int64]) -> Surface:
+    """A part of tissue with its absorption rate at vertices: the mean of its tetrahedra there, weighted by volume."""
+    mesh, found = results.mesh, results.amplitudes
+    assert found is not None
+    if layer.name not in mesh.names:
+        return layer
+    own = mesh.tags == mesh.names[layer.name]
+    rate = found.sar[own]
+    if not np.isfinite(rate).all() or not rate.any():
+        return layer
+    corners, weights = mesh.tetrahedra[own].ravel(), np.repeat(mesh.volumes[own], 4)
+    count = len(mesh.vertices)
+    sums = np.bincount(corners, weights * np.repeat(rate, 4), count) / np.maximum(
+        np.bincount(corners, weights, count), 1e-300
+    )
+    return replace(layer, fields=(_rate(sums[np.unique(faces)]),))
+
+
+def _rate(values: NDArray[np.float64]) -> Field:
+    return Field("absorption rate (SAR)", "SAR", "W/kg", [values], quantity="real", depth=40.0)

@@ -166,7 +166,7 @@ def surface_scene(results: SoundBand[Any]) -> Scene:
         drawn = Field("sound pressure level", "level", results.level_unit, given, level=True, short=several)
         if results.blank != "inside" or results.outline is not results.mesh:
             layers = [replace(layers[0], open=opening(cut.points))]
-        layers.append(grid(cut.points, [drawn], filled=True))
+        layers.append(grid(cut.points, [drawn], hidden=bool(results.file.case.output.surface), filled=True))
         eye = facing(opening(cut.points)[0])
     slider = Steps("frequency", [step.name for step in kept]) if len(kept) > 1 else None
     where = "Jump of the pressure across the sheet" if results.is_sheet else "Pressure on the surface"

@@ -12,7 +12,7 @@ class Chart {
     this.legend = element("div", { class: "chart-legend" });
     this.drawing.append(element("div", { class: "chart-svg" }), this.tip);
     const whole = element("button", { type: "button", class: "chart-whole", onclick: () => this.zoom() }, "whole range");
-    root.append(this.drawing, this.legend, whole);
+    root.append(this.drawing, this.legend, whole, chartButtons(this));
     if (data.series.length > 1) this.keys();
     this.listen();
     this.draw();
@@ -79,6 +79,12 @@ class Chart {
     for (const { at, label } of data.lines || []) {
       const y = this.y(at).toFixed(1);
       parts.push(`<line class="level" x1="${SIDES.left}" x2="${width - SIDES.right}" y1="${y}" y2="${y}"/><text x="${SIDES.left + 6}" y="${Number(y) - 5}">${escaped(label)}</text>`);
+    }
+    for (const { at, label } of data.marks || []) {
+      const x = this.x(at);
+      if (!(x >= SIDES.left - 1 && x <= width - SIDES.right + 1)) continue;
+      const after = x < width - 110;
+      parts.push(`<line class="level" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="${SIDES.top}" y2="${this.height - SIDES.bottom}"/><text x="${(x + (after ? 5 : -5)).toFixed(1)}" y="${SIDES.top + 10}" text-anchor="${after ? "start" : "end"}">${escaped(label)}</text>`);
     }
     for (const one of this.shown()) parts.push(curve(one, (i) => [this.x(one.x[i]), this.y(one.y[i])]));
     parts.push(`</g><text class="name" x="${(SIDES.left + width - SIDES.right) / 2}" y="${this.height - 6}" text-anchor="middle">${escaped(data.xLabel)}</text>`);

@@ -14,20 +14,24 @@ for (const button of document.querySelectorAll("button.enlarge")) {
   });
 }
 
-for (const button of document.querySelectorAll("button.copy")) {
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = element("textarea", { style: "position:fixed;opacity:0" }, text);
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}
+
+for (const button of document.querySelectorAll("button.copy, button.hint")) {
   button.hidden = false;
+  const before = button.innerHTML;
   button.addEventListener("click", async () => {
-    const text = document.getElementById(button.dataset.of).textContent;
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      const area = element("textarea", { style: "position:fixed;opacity:0" }, text);
-      document.body.append(area);
-      area.select();
-      document.execCommand("copy");
-      area.remove();
-    }
+    await copied(button.dataset.copy || document.getElementById(button.dataset.of).textContent);
     button.textContent = "copied";
-    setTimeout(() => { button.textContent = "copy"; }, 1600);
+    setTimeout(() => { button.innerHTML = before; }, 1600);
   });
 }

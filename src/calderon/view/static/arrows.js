@@ -1,4 +1,4 @@
-// Arrows of vector fields at the present moment, on the triangles nearest to the eye.
+// Arrows: of vector fields at the present moment, on the triangles nearest to the eye, and those that a scene lists.
 
 const ARROW_SPACING = 27; // pixels
 const MOST_ARROWS_FROM = 60000; // triangles that are looked at
@@ -64,6 +64,42 @@ function addArrow(path, x, y, dx, dy) {
   path.moveTo(tx - head * (ux + 0.6 * uy), ty - head * (uy - 0.6 * ux));
   path.lineTo(tx, ty);
   path.lineTo(tx - head * (ux - 0.6 * uy), ty - head * (uy + 0.6 * ux));
+}
+
+/** Arrows that a scene lists, from their places on; of principal stresses, double ones about their places, outward
+    where the size is positive and inward where it is negative. Those whose normals look away are hidden. */
+function drawPointers(view, pen, { places, vectors, normals, signs, colours, texts }, width, height) {
+  const eye = view.camera.axes[2];
+  const taken = new Set();
+  const paths = colours.map(() => new Path2D());
+  for (let i = 0; i < places.length; i += 3) {
+    if (normals && normals[i] * eye[0] + normals[i + 1] * eye[1] + normals[i + 2] * eye[2] < 0.1) continue;
+    const place = [places[i], places[i + 1], places[i + 2]];
+    const [x, y] = view.camera.project(place, width, height);
+    const [tx, ty] = view.camera.project(place.map((c, k) => c + vectors[i + k]), width, height);
+    if (!signs) {
+      addArrow(paths[0], (x + tx) / 2, (y + ty) / 2, tx - x, ty - y);
+      const text = texts?.[i / 3];
+      if (text) boxedText(pen, text, clamp(x + 8, 8, width - 8 - pen.measureText(text).width), clamp(y - 16, 14, height - 14), view.inks);
+      continue;
+    }
+    const cell = `${Math.floor(x / ARROW_SPACING)} ${Math.floor(y / ARROW_SPACING)} ${i % 2}`;
+    if (taken.has(cell)) continue; // neighbours in the list are the two stresses of one triangle
+    taken.add(cell);
+    const s = signs[i / 3] > 0 ? 1 : -1;
+    for (const side of [1, -1]) {
+      const [dx, dy] = [(side * (tx - x)) / 2, (side * (ty - y)) / 2];
+      addArrow(paths[s > 0 ? 0 : 1], x + dx / 2, y + dy / 2, s * dx, s * dy);
+    }
+  }
+  pen.lineJoin = "round";
+  paths.forEach((path, k) => {
+    for (const [colour, thickness] of [["rgb(255 255 255 / 0.8)", 3.4], [colours[k], 1.7]]) {
+      pen.strokeStyle = colour;
+      pen.lineWidth = thickness;
+      pen.stroke(path);
+    }
+  });
 }
 
 /** The phase at which the integral of |Re(v exp(-i phase))|^2 over a surface is largest: half that of int v . v. */

@@ -29,11 +29,6 @@ function mapBytes(name) {
   return bytes;
 }
 
-function mapGradient(name, reverse) {
-  const colours = MAPS[name].match(/.{6}/g).map((x) => `#${x}`);
-  return `linear-gradient(to right, ${(reverse ? colours.reverse() : colours).join(",")})`;
-}
-
 const QUANTITIES = {
   abs: { code: 0, name: (p) => `|${p}|`, label: () => "abs" },
   real: { code: 1, name: (p) => `Re ${p}`, label: () => "Re" },
@@ -42,12 +37,14 @@ const QUANTITIES = {
   db: { code: 4, name: (p) => p, label: () => "dB" },
 };
 
-/** What can be shown of a field: vectors have no phase, levels and stresses are shown as they are. */
+/** What can be shown of a field: vectors have no phase, levels and stresses are shown as they are. Decibels mean
+    something of the amplitudes of waves, which are complex, and of real fields that are shown in them at first. */
 function quantitiesOf(field, axis) {
   if (field.level) return ["real"];
-  if (field.components === 3 && axis < 0) return field.complex ? ["abs", "real", "db"] : ["abs", "db"];
-  if (field.complex) return ["abs", "real", "imag", "phase", "db"];
-  return field.signed ? ["real", "abs", "db"] : ["real", "db"];
+  const decibels = field.complex || field.quantity === "db" ? ["db"] : [];
+  if (field.components === 3 && axis < 0) return [...(field.complex ? ["abs", "real"] : ["abs"]), ...decibels];
+  if (field.complex) return ["abs", "real", "imag", "phase", ...decibels];
+  return [...(field.signed ? ["real", "abs"] : ["real"]), ...decibels];
 }
 
 /** The shown value of a complex number or vector, its real and imaginary parts turned by the phase omega t. */

@@ -24,9 +24,13 @@ function numberText(value, digits = 4) {
   const size = Math.abs(value);
   if (size >= 1e5 || size < 1e-3) {
     const [mantissa, power] = value.toExponential(digits - 1).split("e");
-    text = `${trimmed(mantissa)} × 10${[...String(Number(power))].map((c) => RAISED[c]).join("")}`;
+    text = `${trimmed(mantissa)} × 10${raised(Number(power))}`;
   } else text = trimmed(text);
   return text.replace(/^-/, "−");
+}
+
+function raised(power) {
+  return [...String(power)].map((c) => RAISED[c]).join("");
 }
 
 function trimmed(text) {

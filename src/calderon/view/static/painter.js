@@ -21,8 +21,8 @@ uniform sampler2D colours;
 uniform int quantity, components;
 uniform vec3 chosen, plain, empty, edge, eye, up;
 uniform vec4 cut;
-uniform vec2 turn, range;
-uniform float decibels, lit, edges, reverse, painted;
+uniform vec2 turn, range, levels;
+uniform float decibels, lit, edges, reverse, painted, banded, lined, opacity;
 out vec4 colour;
 float shown() {
   vec3 re = atRe * chosen, im = atIm * chosen;
@@ -38,11 +38,15 @@ void main() {
   if (dot(at, cut.xyz) > cut.w) discard;
   vec3 base = plain;
   if (painted > 0.5) {
-    float t = clamp((shown() - range.x) / (range.y - range.x), 0.0, 1.0);
+    float value = shown(), level = (value - levels.x) / levels.y;
+    float middle = levels.x + levels.y * (floor(level) + 0.5); // of a band
+    float t = clamp(((banded > 0.5 ? middle : value) - range.x) / (range.y - range.x), 0.0, 1.0);
     if (reverse > 0.5) t = 1.0 - t;
     bool missing = abs(atRe.x) > 1e26;
     if (missing && lit < 0.5) discard;
     base = missing ? empty : texture(colours, vec2((t * 256.0 + 0.5) / 257.0, 0.5)).rgb;
+    float slope = fwidth(level), away = abs(fract(level - 0.5) - 0.5) / max(slope, 1e-6); // pixels from an isoline
+    if (lined > 0.5 && !missing && slope < 0.5) base = mix(base, edge, 0.8 * (1.0 - smoothstep(0.4, 1.3, away)));
   }
   vec3 n = normalize(atNormal);
   if (dot(n, eye) < 0.0) n = -n;
@@ -54,12 +58,12 @@ void main() {
     vec3 d = corner / max(fwidth(corner), vec3(1e-6));
     base = mix(base, edge, edges * (1.0 - smoothstep(0.4, 1.3, min(d.x, min(d.y, d.z)))));
   }
-  colour = vec4(base, 1.0);
+  colour = vec4(base * opacity, opacity);
 }`;
 
 class Painter {
   constructor(canvas) {
-    const options = { antialias: true, alpha: true, premultipliedAlpha: true, preserveDrawingBuffer: true };
+    const options = { antialias: true, alpha: true, premultipliedAlpha: true, preserveDrawingBuffer: true, stencil: true };
     const gl = canvas.getContext("webgl2", options);
     if (!gl) throw new Error("this browser shows no WebGL 2");
     this.gl = gl;
@@ -67,6 +71,8 @@ class Painter {
     gl.useProgram(this.program);
     gl.enable(gl.DEPTH_TEST);
     gl.enable(gl.POLYGON_OFFSET_FILL);
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     this.places = {};
     for (let i = 0; i < gl.getProgramParameter(this.program, gl.ACTIVE_UNIFORMS); i++) {
       const { name } = gl.getActiveUniform(this.program, i);
@@ -128,13 +134,38 @@ class Painter {
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
   }
 
-  draw(layer, count, map, uniforms, behind) {
+  /** Triangles of a layer, or the lines of an outline; opacity below 1 lets what is drawn before shine through. */
+  draw(layer, count, map, uniforms, behind, lines = false) {
     const { gl } = this;
     gl.bindTexture(gl.TEXTURE_2D, this.maps[map]);
     gl.bindVertexArray(layer.array);
     gl.polygonOffset(behind ? 1 : 0, behind ? 1 : 0);
+    gl.depthMask(uniforms.opacity === 1);
     this.set(uniforms);
-    gl.drawArrays(gl.TRIANGLES, 0, count);
+    gl.drawArrays(lines ? gl.LINES : gl.TRIANGLES, 0, count);
+    gl.depthMask(true);
+  }
+
+  /** Let a plane be drawn only inside, or outside, of closed surfaces. A ray from a point of the plane away from the
+      eye leaves a body once more than it enters it where the point is inside: crossings are counted modulo 2.
+      beyond: uniforms that take off what is nearer to the eye than the plane. */
+  within(bodies, inside, beyond) {
+    const { gl } = this;
+    gl.enable(gl.STENCIL_TEST);
+    gl.clear(gl.STENCIL_BUFFER_BIT);
+    gl.disable(gl.DEPTH_TEST);
+    gl.colorMask(false, false, false, false);
+    gl.stencilFunc(gl.ALWAYS, 0, 1);
+    gl.stencilOp(gl.KEEP, gl.KEEP, gl.INVERT);
+    for (const layer of bodies) this.draw(layer, layer.geometry.triangles.length, "viridis", beyond, false);
+    gl.colorMask(true, true, true, true);
+    gl.enable(gl.DEPTH_TEST);
+    gl.stencilFunc(gl.EQUAL, inside ? 1 : 0, 1);
+    gl.stencilOp(gl.KEEP, gl.KEEP, gl.KEEP);
+  }
+
+  everywhere() {
+    this.gl.disable(this.gl.STENCIL_TEST);
   }
 }
 

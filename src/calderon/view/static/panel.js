@@ -1,4 +1,4 @@
-// The controls of a view, its text over the picture, and what mouse, fingers and keys do.
+// The controls of a view, and what mouse, fingers and keys do.
 
 const PERIOD = 2400; // milliseconds of one turn of the phase on the screen
 const FRAMES = 110; // milliseconds of a step
@@ -10,9 +10,9 @@ Object.assign(View.prototype, {
       icon("save", "save this picture", () => this.save()),
       icon("full", "full screen", () => this.fullScreen()));
     this.tip = element("div", { class: "cv-tip", hidden: true });
-    this.marks = element("div", { class: "cv-marks" });
+    this.ring = element("div", { class: "cv-ring", hidden: true });
     this.flat = element("canvas", { class: "cv-flat", "aria-hidden": "true" });
-    this.stage.append(this.flat, tools, this.marks, this.tip);
+    this.stage.append(this.flat, tools, this.ring, this.tip);
     this.panel = element("div", { class: "cv-panel" });
     this.stage.after(this.panel);
     this.opened = this.layers.some((layer) => layer.open);
@@ -56,36 +56,6 @@ Object.assign(View.prototype, {
     return rows;
   },
 
-  /** One field for each colour bar. */
-  bars() {
-    const found = new Map();
-    for (const layer of this.visible()) if (layer.fields.length) found.set(this.key(this.field(layer)), this.field(layer));
-    return [...found.values()];
-  },
-
-  bar(field_) {
-    const range = this.range(field_);
-    const key = this.key(field_);
-    const quantity = this.shown(field_);
-    const axis = this.component(field_);
-    const set = (end) => (event) => {
-      const value = Number(event.target.value.replace("−", "-").replace(",", "."));
-      const wanted = { low: range.low, high: range.high, [end]: value };
-      if (Number.isFinite(value) && wanted.low < wanted.high) this.limits[key] = { low: wanted.low, high: wanted.high };
-      this.controls();
-    };
-    const input = (end) => element("input", {
-      type: "text", inputmode: "decimal", value: Number(range[end].toPrecision(4)), "aria-label": `${end === "low" ? "lower" : "upper"} end of the colours`, onchange: set(end),
-    });
-    const unit = quantityUnit(quantity, field_);
-    const name = `${quantityName(quantity, field_, axis)}${unit ? ` in ${unit}` : ""}`;
-    const fixed = this.limits[key] && element("button", { type: "button", class: "cv-link", onclick: () => { delete this.limits[key]; this.controls(); } }, "whole range");
-    return element("div", { class: "cv-bar" },
-      element("div", { class: "cv-name" }, name, fixed || null),
-      element("div", { class: "cv-colours", style: `background:${mapGradient(range.map, range.reverse)}` }),
-      element("div", { class: "cv-ends" }, input("low"), input("high")));
-  },
-
   movers() {
     const { steps } = this.scene;
     const rows = [];
@@ -114,14 +84,29 @@ Object.assign(View.prototype, {
     return rows;
   },
 
+  /** A button that switches a property of the view on and off. */
+  switch_(text, name, title) {
+    return toggle(text, this[name], (on) => { this[name] = on; this.controls(); }, title);
+  },
+
+  /** Show or hide a layer, and fit the picture to what is left unless it was turned by hand. */
+  showLayer(layer, on) {
+    layer.on = on;
+    this.controls();
+    if (this.fitted) this.fit();
+  },
+
   toggles() {
     const chips = [];
-    if (this.layers.length > 1) for (const layer of this.layers) chips.push(toggle(layer.name, layer.on, (on) => { layer.on = on; this.controls(); }, "show or hide", layer.fields.length ? "" : layer.colour));
-    if (this.layers.some((layer) => layer.open)) chips.push(toggle("open at the plane", this.opened, (on) => { this.opened = on; this.controls(); }));
+    const has = (test) => this.layers.some(test);
+    if (this.layers.length > 1) for (const layer of this.layers) chips.push(toggle(layer.name, layer.on, (on) => this.showLayer(layer, on), "show or hide", layer.fields.length ? "" : layer.colour));
+    for (const each of this.pointers) chips.push(toggle(each.name, each.on, (on) => this.showLayer(each, on), "show or hide", each.colours[0]));
+    if (has((layer) => layer.open)) chips.push(this.switch_("open at the plane", "opened"));
     const surfaces = this.layers.filter((layer) => layer.kind === "surface");
-    if (surfaces.length) chips.push(toggle("edges", this.edges, (on) => { this.edges = on; this.controls(); }, "edges of the triangles"));
-    if (this.layers.some((layer) => this.field(layer)?.components === 3)) chips.push(toggle("arrows", this.arrows, (on) => { this.arrows = on; this.controls(); }, "the direction at the moment of the phase"));
-    if (surfaces.some((layer) => this.field(layer)?.on === "triangles")) chips.push(toggle("smooth", this.smooth, (on) => { this.smooth = on; this.controls(); }, "averages over neighbours, or one value for each triangle"));
+    if (surfaces.length) chips.push(this.switch_("outlines", "outlines", "sharp edges of faces"), this.switch_("edges", "edges", "edges of the triangles"));
+    if (has((layer) => layer.fields.length)) chips.push(this.switch_("bands", "bands", "one colour between two isolines"), this.switch_("isolines", "isolines", "lines of equal value"), this.switch_("extremes", "flags", "the places of the largest and the least value"));
+    if (has((layer) => this.field(layer)?.components === 3)) chips.push(this.switch_("arrows", "arrows", "the direction at the moment of the phase"));
+    if (surfaces.some((layer) => this.field(layer)?.on === "triangles")) chips.push(this.switch_("smooth", "smooth", "averages over neighbours, or one value for each triangle"));
     if (this.scene.steps?.labels.length > 1) chips.push(toggle("one scale", !this.own, (on) => { this.own = !on; this.controls(); }, `colours mean the same for each ${this.scene.steps.name}, or range over what is shown`));
     const rows = chips.length ? [element("div", { class: "cv-chips" }, ...chips)] : [];
     if (surfaces.length) {
@@ -198,45 +183,9 @@ Object.assign(View.prototype, {
     this.fit();
   },
 
-  save() {
-    this.draw();
-    const { canvas } = this;
-    const copy = element("canvas", { width: canvas.width, height: canvas.height });
-    const pen = copy.getContext("2d");
-    pen.fillStyle = getComputedStyle(this.root).getPropertyValue("--cv-ground");
-    pen.fillRect(0, 0, copy.width, copy.height);
-    pen.drawImage(canvas, 0, 0);
-    pen.drawImage(this.flat, 0, 0);
-    element("a", { href: copy.toDataURL("image/png"), download: "view.png" }).click();
-  },
-
   fullScreen() {
     if (document.fullscreenElement) document.exitFullscreen();
     else this.root.requestFullscreen?.();
-  },
-
-  /** Axes in the corner and a scale bar. */
-  overlay() {
-    const { camera } = this;
-    const [right, up, eye] = camera.axes;
-    const lines = [0, 1, 2].map((i) => ({ name: "xyz"[i], x: 26 * right[i], y: -26 * up[i], depth: eye[i] })).sort((a, b) => a.depth - b.depth);
-    const drawn = lines.map(({ name, x, y }) => `<g class="cv-${name}"><line x2="${x.toFixed(1)}" y2="${y.toFixed(1)}"/><text x="${(1.36 * x).toFixed(1)}" y="${(1.36 * y + 3.5).toFixed(1)}">${name}</text></g>`);
-    const pixel = (2 * camera.half) / Math.max(1, this.stage.clientHeight);
-    const length = roundStep((90 * pixel) / 2.5, [1, 2, 5, 10]);
-    const scale = this.scene.length ? `<div class="cv-scale"><i style="width:${(length / pixel).toFixed(1)}px"></i>${withUnit(this.length.factor * length, this.length.name)}</div>` : "";
-    this.marks.innerHTML = `<svg viewBox="-40 -40 80 80" width="80" height="80" aria-hidden="true">${drawn.join("")}</svg>${scale}`;
-  },
-
-  point(x, y) {
-    const found = this.pick(x, y);
-    this.tip.hidden = !found;
-    if (!found) return;
-    const rows = this.describe(found).map(([name, value]) => `<span>${escaped(name)}</span><b>${escaped(value)}</b>`);
-    this.tip.innerHTML = rows.join("");
-    const { clientWidth, clientHeight } = this.stage;
-    const [w, h] = [this.tip.offsetWidth, this.tip.offsetHeight];
-    this.tip.style.left = `${clamp(x + 14, 4, Math.max(4, clientWidth - w - 4))}px`;
-    this.tip.style.top = `${y + 18 + h < clientHeight ? y + 16 : Math.max(4, y - h - 12)}px`;
   },
 
   listen() {
@@ -264,14 +213,14 @@ Object.assign(View.prototype, {
       if (!down.has(event.pointerId)) return;
       this.dragged(down, event, here);
       travelled += 1;
-      if (travelled > 2) this.tip.hidden = true;
+      if (travelled > 2) this.tip.hidden = this.ring.hidden = true;
     });
     const up = (event) => {
       if (down.delete(event.pointerId) && travelled <= 2 && event.type === "pointerup") this.point(...at(event));
     };
     canvas.addEventListener("pointerup", up);
     canvas.addEventListener("pointercancel", up);
-    canvas.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") this.tip.hidden = true; });
+    canvas.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse") this.tip.hidden = this.ring.hidden = true; });
     canvas.addEventListener("contextmenu", (event) => event.preventDefault());
     canvas.addEventListener("dblclick", () => this.look("iso"));
     canvas.addEventListener("wheel", (event) => this.wheel(event, at(event)), { passive: false });

@@ -11,8 +11,8 @@ function geometryOf(layer) {
 
 function finished(vertices, triangles) {
   const faces = faceVectors(vertices, triangles);
-  const { fans, closed } = fansOf(triangles, faces);
-  return { vertices, triangles, fans, closed, areas: faces.areas, ...expanded(vertices, triangles, fans, faces) };
+  const { fans, closed, sharp } = fansOf(triangles, faces);
+  return { vertices, triangles, fans, closed, sharp, areas: faces.areas, ...expanded(vertices, triangles, fans, faces) };
 }
 
 function faceVectors(vertices, triangles) {
@@ -31,8 +31,8 @@ function faceVectors(vertices, triangles) {
   return { normals, areas };
 }
 
-/** The number of the fan of each corner: corners at one vertex whose triangles meet smoothly share a fan; and whether
-    every edge has two triangles. */
+/** The number of the fan of each corner: corners at one vertex whose triangles meet smoothly share a fan; whether every
+    edge has two triangles; and the ends (2 n) of the sharp edges, at which triangles do not meet smoothly. */
 function fansOf(triangles, faces) {
   const parent = Uint32Array.from(triangles, (_, i) => i);
   const root = (i) => {
@@ -51,18 +51,31 @@ function fansOf(triangles, faces) {
     else sides.set(key, [i]);
   }
   let closed = true;
+  const sharp = [];
   for (const halves of sides.values()) {
-    closed &&= halves.length === 2;
-    if (halves.length !== 2) continue;
     const [i, j] = halves;
+    const ends = [triangles[i], triangles[i % 3 === 2 ? i - 2 : i + 1]];
+    closed &&= halves.length === 2;
+    if (halves.length !== 2) {
+      if (halves.length === 1 || !areParallel(halves.map((half) => Math.floor(half / 3)), faces.normals)) sharp.push(...ends);
+      continue;
+    }
     const [s, t] = [3 * Math.floor(i / 3), 3 * Math.floor(j / 3)];
     const n = faces.normals;
-    if (n[s] * n[t] + n[s + 1] * n[t + 1] + n[s + 2] * n[t + 2] < SMOOTH) continue;
+    if (n[s] * n[t] + n[s + 1] * n[t + 1] + n[s + 2] * n[t + 2] < SMOOTH) {
+      sharp.push(...ends);
+      continue;
+    }
     for (const end of [i, i % 3 === 2 ? i - 2 : i + 1]) {
       for (let k = t; k < t + 3; k++) if (triangles[k] === triangles[end]) parent[root(k)] = root(end);
     }
   }
-  return { fans: parent.map((_, i) => root(i)), closed };
+  return { fans: parent.map((_, i) => root(i)), closed, sharp };
+}
+
+/** Whether triangles lie in one plane but for 30 degrees, whichever way they face: both sides of a sheet do. */
+function areParallel([first, ...others], n) {
+  return others.every((t) => Math.abs(n[3 * first] * n[3 * t] + n[3 * first + 1] * n[3 * t + 1] + n[3 * first + 2] * n[3 * t + 2]) >= SMOOTH);
 }
 
 function expanded(vertices, triangles, fans, faces) {
@@ -138,7 +151,9 @@ function gridGeometry(layer) {
   }
   const faces = faceVectors(vertices, triangles);
   const fans = Uint32Array.from(triangles, (_, i) => i);
-  return { vertices, triangles, fans, areas: faces.areas, ...expanded(vertices, triangles, fans, faces) };
+  const [last, first] = [rows * columns - 1, (rows - 1) * columns];
+  const sharp = [0, columns - 1, columns - 1, last, last, first, first, 0];
+  return { vertices, triangles, fans, sharp, areas: faces.areas, ...expanded(vertices, triangles, fans, faces) };
 }
 
 /** Values at nodes of a grid, those without one from the mean of the eight around them that have one. */

@@ -1,6 +1,7 @@
 // A scene: its layers, what is shown of them, and the mouse.
 
 const STILL = [1, 0];
+const NOWHERE = [0, 0, 0, 1]; // a plane that takes nothing off
 
 class View {
   constructor(root, scene) {
@@ -8,18 +9,21 @@ class View {
     this.canvas = root.querySelector("canvas");
     this.stage = this.canvas.parentElement;
     this.layers = scene.layers.map((layer) => ({ ...layer, geometry: geometryOf(layer), on: !layer.hidden, chosen: 0, cache: {} }));
+    this.pointers = (scene.arrows || []).map((each) => ({ ...each, on: !each.hidden, ...unpackedParts(each, ["places", "vectors", "normals", "signs"]) }));
     this.painter = new Painter(this.canvas);
     this.main = this.layers.find((layer) => layer.fields.length) || this.layers[0];
     this.quantity = this.field(this.main)?.quantity || "abs";
     this.edges = Boolean(scene.edges);
-    this.smooth = true;
+    this.outlines = this.smooth = true;
+    this.bands = this.isolines = false;
+    this.flags = Boolean(scene.flags);
     this.own = Boolean(scene.steps?.own);
     this.factor = scene.factor ?? 0;
     this.cut = { axis: -1, at: 0.5 };
     this.limits = {};
     this.camera = new Camera(...this.sphere());
     // small bodies are measured in millimetres
-    this.length = scene.length === "m" && this.camera.radius < 0.05 ? { name: "mm", factor: 1000 } : { name: scene.length, factor: 1 };
+    this.length = scene.length === "m" && this.camera.radius < 0.15 ? { name: "mm", factor: 1000 } : { name: scene.length, factor: 1 };
     if (scene.eye) this.camera.look("iso", scene.eye);
     for (const layer of this.layers) this.load(layer);
     const flow = this.layers.find((layer) => this.field(layer)?.components === 3 && this.field(layer).on === "triangles");
@@ -47,7 +51,8 @@ class View {
 
   sphere() {
     const [low, high] = [[Infinity, Infinity, Infinity], [-Infinity, -Infinity, -Infinity]];
-    for (const { geometry } of this.layers) {
+    const bodies = this.layers.filter((layer) => layer.kind !== "grid");
+    for (const { geometry } of bodies.length ? bodies : this.layers) {
       geometry.corners.forEach((x, i) => {
         low[i % 3] = Math.min(low[i % 3], x);
         high[i % 3] = Math.max(high[i % 3], x);
@@ -82,7 +87,7 @@ class View {
     put("normal", geometry.normals, 3);
     for (const part of ["re", "im"]) {
       let shown = parts[part];
-      if (shown && layer.filled) shown = atCorners(continued(unpacked(values[part]), field.components, layer.shape), field, geometry);
+      if (shown && (layer.filled || layer.side)) shown = atCorners(continued(unpacked(values[part]), field.components, layer.shape), field, geometry);
       put(part, shown?.map((x) => (Number.isNaN(x) ? NOTHING : x)), field?.components);
     }
     layer.shift = layer.displacement ? atCorners(unpacked(layer.displacement), { on: "vertices", components: 3 }, geometry) : null;
@@ -169,7 +174,8 @@ class View {
   }
 
   fit() {
-    const clouds = this.visible().map((layer) => layer.geometry.corners);
+    const clouds = this.visible().map((layer) => (layer.kind === "pattern" ? anglesAround(isUpper(layer), 1.12) : this.moved(layer)));
+    for (const each of this.pointers) if (each.on && each.texts) clouds.push(each.places);
     const { clientWidth, clientHeight } = this.stage;
     this.camera.fit(clouds, clientWidth / Math.max(1, clientHeight));
     this.fitted = true;
@@ -199,33 +205,81 @@ class View {
     const [, up, eye] = camera.axes;
     painter.begin(width, height);
     const plain = { edge: colour("--cv-edge"), empty: colour("--cv-empty"), eye, up, turn: this.turn };
-    for (const layer of this.visible()) {
-      this.load(layer);
-      const field = this.field(layer);
-      const range = field ? this.range(field) : { low: 0, high: 1, map: "viridis" };
-      const axis = this.component(field);
-      painter.draw(layer, layer.geometry.triangles.length, range.map, {
-        ...plain,
-        camera: camera.matrix(width / height),
-        factor: this.factor,
-        plain: layer.colour ? hexColour(layer.colour) : colour("--cv-steel"),
-        quantity: field ? QUANTITIES[this.shown(field)].code : 0,
-        components: field?.components === 3 && axis < 0 ? 3 : 1,
-        chosen: field?.components === 3 && axis >= 0 ? [0, 1, 2].map((i) => +(i === axis)) : [1, 1, 1],
-        decibels: field?.power ? 5 : 10,
-        range: [range.low, range.high],
-        reverse: range.reverse ? 1 : 0,
-        cut: this.planeOf(layer) || [0, 0, 0, 1],
-        lit: layer.kind === "grid" ? 0 : 1,
-        edges: this.edges && layer.kind === "surface" ? 0.55 : 0,
-        painted: field ? 1 : 0,
-      }, layer.kind === "surface");
-    }
+    const look = { camera: camera.matrix(width / height), plain, steel: colour("--cv-steel"), muted: colour("--cv-muted") };
+    const shown = this.visible().sort((a, b) => (this.opacity(a) < 1) - (this.opacity(b) < 1));
+    for (const layer of shown) this.paint(layer, look);
     const flat = this.flat.getContext("2d");
     Object.assign(this.flat, { width, height });
     flat.scale(ratio, ratio);
-    if (this.arrows) drawArrows(this, flat, stage.clientWidth, stage.clientHeight);
-    this.overlay();
+    this.overlay(flat, stage.clientWidth, stage.clientHeight);
+  }
+
+  /** Planes beside a body with values let it shine through; other layers as the scene says. */
+  opacity(layer) {
+    if (layer.opacity !== undefined) return layer.opacity;
+    return layer.kind === "grid" && this.visible().some((each) => each.kind === "surface" && each.fields.length) ? 0.85 : 1;
+  }
+
+  /** A layer with its outline; look: the camera and the colours of the page. */
+  paint(layer, { camera, plain, steel, muted }) {
+    const { painter } = this;
+    this.load(layer);
+    const field = this.field(layer);
+    const range = field ? this.range(field) : { low: 0, high: 1, map: "viridis" };
+    const axis = this.component(field);
+    const { first, step } = barOf(range).levels;
+    const body = layer.kind === "surface";
+    const uniforms = {
+      ...plain,
+      camera,
+      factor: this.factor,
+      plain: layer.colour ? hexColour(layer.colour) : steel,
+      quantity: field ? QUANTITIES[this.shown(field)].code : 0,
+      components: field?.components === 3 && axis < 0 ? 3 : 1,
+      chosen: field?.components === 3 && axis >= 0 ? [0, 1, 2].map((i) => +(i === axis)) : [1, 1, 1],
+      decibels: field?.power ? 5 : 10,
+      range: [range.low, range.high],
+      levels: [first, step || 1],
+      banded: this.bands ? 1 : 0,
+      lined: this.isolines ? 1 : 0,
+      reverse: range.reverse ? 1 : 0,
+      cut: this.planeOf(layer) || NOWHERE,
+      lit: layer.kind === "grid" ? 0 : 1,
+      edges: this.edges && body ? 0.55 : 0,
+      painted: field ? 1 : 0,
+      opacity: this.opacity(layer),
+    };
+    if (layer.side) this.clip(layer, uniforms);
+    painter.draw(layer, layer.geometry.triangles.length, range.map, uniforms, body || layer.kind === "pattern");
+    if (layer.side) painter.everywhere();
+    const lines = { ...uniforms, painted: 0, lit: 0, edges: 0, opacity: 1 };
+    if (layer.kind === "pattern") this.paintAngles({ ...lines, plain: muted });
+    if (!this.outlines || layer.kind === "pattern") return;
+    const outline = outlineOf(layer, painter);
+    painter.draw(outline, outline.count, "viridis", { ...lines, plain: plain.edge }, false, true);
+    if (body && layer.displacement && this.factor) painter.draw(outline, outline.count, "viridis", { ...lines, plain: muted, factor: 0, opacity: 0.6 }, false, true);
+  }
+
+  /** Let a plane be drawn on one side of the bodies alone, exactly to their surface. */
+  clip(layer, uniforms) {
+    const { eye } = uniforms;
+    const { corners, normals } = layer.geometry;
+    const sign = dot(normals, eye) < 0 ? -1 : 1;
+    const normal = [0, 1, 2].map((i) => sign * normals[i]);
+    const bodies = this.layers.filter((each) => each.kind === "surface" && each.opacity === undefined);
+    for (const each of bodies) this.load(each);
+    this.painter.within(bodies, layer.side === "inside", { ...uniforms, factor: 0, painted: 0, cut: [...normal, dot(normal, corners)], opacity: 1 });
+  }
+
+  /** Circles and axes around a pattern. */
+  paintAngles(uniforms) {
+    const above = isUpper(this.main);
+    if (this.angles?.above !== above) {
+      const points = anglesAround(above);
+      this.angles = { ...this.angles, above, count: points.length / 3 };
+      for (const [name, array] of [["position", points], ["normal", null], ["shift", null], ["re", null], ["im", null]]) this.painter.upload(this.angles, name, array, 3);
+    }
+    this.painter.draw(this.angles, this.angles.count, "viridis", { ...uniforms, opacity: 0.7 }, false, true);
   }
 
   /** What lies under the pixel: {layer, t, weights, point, ...} or null. */
@@ -294,6 +348,11 @@ function extremesOf({ re, im }, field, axis = -1) {
     if (x > high) high = x;
   }
   return { largest: Math.sqrt(largest), low, high };
+}
+
+/** The packed arrays of an object among the named ones. */
+function unpackedParts(packed, names) {
+  return Object.fromEntries(names.filter((name) => packed[name]).map((name) => [name, unpacked(packed[name])]));
 }
 
 function hexColour(text) {

@@ -58,7 +58,7 @@ def cut(results: SolidResults, sheet: Sheet) -> None:
     kind, name = ("stress", "von Mises stress") if requested.quantity == "von-mises" else ("length", "displacement")
     factor, unit = results.units.multiple(kind, float(np.nanmax(values)))
     scale, length = results.length
-    where = plane_equation(points / scale).removesuffix(" m") + f" {length}"
+    where = plane_equation(points / scale, length)
     blank = "inside" if results.file.case.solid.exterior else "outside"
     sheet.picture(
         "slice.png",

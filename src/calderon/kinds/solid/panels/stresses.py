@@ -22,20 +22,18 @@ def numbers(results: SolidResults, sheet: Sheet) -> None:
     units, largest, (furthest, where) = results.units, results.largest, results.furthest
     if len(results.load_cases) > 1:
         sheet.headline(f"load case of {len(results.load_cases)} with the largest stress", results.load_case)
-    name = f"largest von Mises stress, at {results.place(largest.place)}"
-    sheet.headline(name, *units.shown("stress", largest.value))
+    value, place = largest.away if largest.edge else (largest.value, largest.place)
+    away = " away from edges without limit" if largest.edge else ""
+    sheet.headline(f"largest von Mises stress{away}, at {results.place(place)}", *units.shown("stress", value))
+    if results.safety_factor is not None:
+        _safety(results, sheet, away)
     if largest.edge:
-        name = f"largest away from edges without limit, at {results.place(largest.away[1])}"
-        sheet.headline(name, *units.shown("stress", largest.away[0]))
+        name = f"on {largest.edge}, at {results.place(largest.place)}: it grows with every refinement"
+        sheet.aside(name, *units.shown("stress", largest.value))
     sheet.headline(f"largest displacement, at {results.place(where)}", *units.shown("length", furthest))
     outer = float(results.principal.max()), float(results.principal.min())
     sheet.headline("largest principal stress", *units.shown("stress", outer[0]))
     sheet.headline("least principal stress", *units.shown("stress", outer[1]))
-    if results.safety_factor is not None:
-        sheet.headline("safety factor against yield", number(results.safety_factor))
-        if largest.edge and len(results.parts) == 1:
-            away = results.safety_factor * largest.value / largest.away[0]
-            sheet.headline("the same away from such edges", number(away))
     sheet.numbers |= {
         "displacement": {"largest": furthest, "at": where.tolist()},
         "von_mises": {
@@ -50,6 +48,17 @@ def numbers(results: SolidResults, sheet: Sheet) -> None:
     }
     columns = ["tag", "von Mises, largest", "principal, largest", "principal, least", "all tractions"]
     sheet.table("Stresses by tag", columns, _by_tag(results))
+
+
+def _safety(results: SolidResults, sheet: Sheet, away: str) -> None:
+    """The factor of safety: of one part away from edges at which the stress has no limit, and on them aside."""
+    least, largest = results.safety_factor, results.largest
+    assert least is not None
+    if not away or len(results.parts) > 1:
+        sheet.headline("safety factor against yield", number(least))
+        return
+    sheet.headline(f"safety factor against yield{away}", number(least * largest.value / largest.away[0]))
+    sheet.aside(f"safety factor on {largest.edge}", number(least))
 
 
 @panel("parts")

@@ -6,7 +6,7 @@ from calderon.kinds.surface.panels.solution import charge, exact, inside, soluti
 from calderon.report.panels import second_mesh, unknowns
 
 PANELS = (
-    surface, bistatic, monostatic, references, levels_over_frequency, impedance, exact, charge, inside,
+    surface, impedance, bistatic, monostatic, references, levels_over_frequency, exact, charge, inside,
     second_mesh, plane, near_fields, unknowns, solution,
 )  # fmt: skip
 """In the order in which they appear."""

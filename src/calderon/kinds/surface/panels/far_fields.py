@@ -1,9 +1,7 @@
 """Panels of far fields, their levels by direction and over frequency, and of the impedance of a fed antenna."""
 
 import shutil
-from collections.abc import Sequence
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +14,14 @@ from calderon.kinds.surface.references import COMPARED, mean_difference
 from calderon.kinds.surface.results import Results, Step
 from calderon.report import Sheet, panel
 from calderon.report.formatting import Column, Level, decibels, decibels_of_power, frequency_text, ohms
-from calderon.report.reflection import LINE, accepted, reflection, standing_wave_ratio
+from calderon.report.reflection import (
+    LINE,
+    accepted,
+    bandwidth,
+    headline_bandwidth,
+    reflection,
+    standing_wave_ratio,
+)
 from calderon.report.scenes import evenly
 
 Curves = dict[str, NDArray[np.float64]]
@@ -31,7 +36,10 @@ def bistatic(results: Results, sheet: Sheet) -> None:
         sheet.view(lambda: pattern_scene(results))
     if (requested := output.far_field) is None:
         return
-    strongest = max((step for step in steps if step.strength is not None), key=_largest)
+    known = [step for step in steps if step.strength is not None]
+    strongest = max(known, key=_largest)
+    if results.resonance is not None:
+        strongest = known[results.shown_first([step.name for step in known])]
     assert strongest.strength is not None
     degrees = float(np.degrees(requested.values[int(np.argmax(strongest.strength))]))
     at = f"at {degrees if degrees < 360 - 1e-9 else degrees - 360:.4g}°"
@@ -151,7 +159,9 @@ def levels_over_frequency(results: Results, sheet: Sheet) -> None:
         curves["largest realised"] = largest + decibels_of_power(accepted(reflection(impedances)))
     what = level.name.capitalize() if len(impedances) else f"Bistatic {level.name}"
     caption = f"{what} over frequency: {' and '.join(curves)}."
-    sheet.cartesian("sweep.png", caption, frequencies, curves, axis, f"{level.name} ({level.unit})")
+    sheet.cartesian(
+        "sweep.png", caption, frequencies, curves, axis, f"{level.name} ({level.unit})", marks=results.marks
+    )
 
 
 def _travel_angle(results: Results, plane: str) -> float | None:
@@ -184,10 +194,15 @@ def impedance(results: Results, sheet: Sheet) -> None:
     levels = decibels_of_power(np.abs(s) ** 2)
     if len(steps) == 1:
         sheet.headline("input impedance", ohms(complex(impedances[0])), "Ω")
-    _resonance(steps, sheet)
+    if results.resonance is not None:
+        value, unit = frequency_text(results.resonance[0]).split()
+        sheet.headline("resonance of the input impedance", value, unit)
+        sheet.headline("resistance there", f"{results.resonance[1]:.1f}", "Ω")
     least = int(np.abs(s).argmin())
     name = f"{'least ' if len(steps) > 1 else ''}S11 on {LINE:g} ohm, at {steps[least].name}"
     sheet.headline(name, decibels(float(levels[least])), "dB")
+    if steps[0].frequency is not None:
+        headline_bandwidth(sheet, bandwidth(results.moments[1], levels))
     resistance, reactance = impedances.real, -impedances.imag
     waves, matched = results.moments, (("S11_dB", levels), ("VSWR", standing_wave_ratio(s)))
     sheet.columns("impedance.csv", [waves, ("resistance_ohm", resistance), ("reactance_ohm", reactance), *matched])
@@ -199,22 +214,11 @@ def impedance(results: Results, sheet: Sheet) -> None:
     frequencies, axis = results.frequency_axis
     parts = {"resistance": resistance, "reactance": reactance}
     caption, line = "Input impedance over frequency.", f"a line of {LINE:g} ohm"
-    sheet.cartesian("impedance.png", caption, frequencies, parts, axis, "input impedance (ohm)")
+    sheet.cartesian("impedance.png", caption, frequencies, parts, axis, "input impedance (ohm)", marks=results.marks)
     caption = f"Magnitude of S11, the reflection on {line}."
-    sheet.cartesian("reflection.png", caption, frequencies, {"": levels}, axis, "magnitude of S11 (dB)")
+    sheet.cartesian(
+        "reflection.png", caption, frequencies, {"": levels}, axis, "magnitude of S11 (dB)", marks=results.marks
+    )
     caption = f"Reflection on {line}, with the resistance and reactance in parts of that, inductive ones above."
     ends = steps[0].name, steps[-1].name
     sheet.picture("smith.png", caption, lambda path: plots.smith({"S11": s}, path, ends=ends))
-
-
-def _resonance(steps: Sequence[Step], sheet: Sheet) -> None:
-    """Where in a sweep the reactance first rises through zero, on a straight line between two steps."""
-    known = [(step.frequency, step.impedance) for step in steps if step.frequency and step.impedance is not None]
-    for (low, before), (high, after) in pairwise(known):
-        if -before.imag < 0 <= -after.imag:
-            part = before.imag / (before.imag - after.imag)
-            value, unit = frequency_text(low + part * (high - low)).split()
-            sheet.headline("resonance of the input impedance", value, unit)
-            resistance = before.real + part * (after.real - before.real)
-            sheet.headline("resistance there", f"{resistance:.1f}", "Ω")
-            return

@@ -15,7 +15,7 @@ from calderon.formulations.scenes import pattern_layer
 from calderon.kinds.surface.results import Results, Slice, Source, Step
 from calderon.report import Sheet, panel
 from calderon.report.formatting import plane_equation
-from calderon.report.scenes import facing, grid, opening, thinned_steps
+from calderon.report.scenes import facing, grid, incident_arrows, opening, thinned_steps
 from calderon.spaces import Function, VectorFunction
 from calderon.view import Field, Scene, Steps, Surface
 
@@ -118,9 +118,9 @@ def surface_scene(results: Results) -> Scene:
     shapes: list[Any] = [source.surface.scene().layers[0] for _, source in kept]
     values = [each.fields[0].values[0] for each in shapes]
     wanted = case.output.surface[0] if case.output.surface else shown.quantity
-    cut = steps[-1].slice
-    if cut is not None and case.output.slice is not None and cut.vectors is None and np.iscomplexobj(cut.values):
-        wanted = case.output.slice.quantity  # waves are seen best in the plane
+    cut, only_plane = steps[-1].slice, not case.output.surface
+    if only_plane and cut is not None and case.output.slice is not None and cut.vectors is None:
+        wanted = case.output.slice.quantity
     symbol = words.symbol if shown.name == words.field else {"surface current": "J"}.get(shown.name, shown.name)
     first = wanted if np.iscomplexobj(last) else "real"
     shown = replace(shown, symbol=symbol, values=values, quantity=first, short=len(kept) > 4)
@@ -134,11 +134,25 @@ def surface_scene(results: Results) -> Scene:
         drawn = Field(words.field, words.symbol, words.unit, given, short=several)
         if not solid:
             layers = _opened(results, layer, opening(cut.points))
-        layers.append(grid(cut.points, [drawn], filled=solid or len(layers) > 1))
-        eye = facing(opening(cut.points)[0])
-    return Scene(
-        tuple(layers), steps=_steps(results, kept), eye=eye, caption=_caption(results, shown.name, cut is not None)
+        closed = len(layers) == 1 and results.mesh.is_closed and _blank(results) == "inside"
+        side = "outside" if closed else ""
+        layers.append(grid(cut.points, [drawn], not only_plane, solid or len(layers) > 1, side))
+        eye = facing(opening(cut.points)[0]) if only_plane else None
+    travel = None if case.incident is None else case.incident.travel
+    arrows = (
+        []
+        if travel is None or len(steps[-1].sources) > 1
+        else [incident_arrows(results.mesh, travel, _polarisation(case))]
     )
+    return Scene(
+        tuple(layers), steps=_steps(results, kept), eye=eye, flags=not case.physics.wave, arrows=tuple(arrows),
+        caption=_caption(results, shown.name, cut is not None),
+    )  # fmt: skip
+
+
+def _polarisation(case: Any) -> Any:
+    """The electric field of the incident wave; None for sound."""
+    return case.incident.polarized[1] if case.incident.polarization is not None else None
 
 
 def _opened(results: Results, layer: Surface, plane: tuple[Any, float]) -> list[Any]:
@@ -165,7 +179,8 @@ def _steps(results: Results, kept: list[tuple[Step, Source]]) -> Steps | None:
     if len(kept) == 1:
         return None
     if len(results.steps[-1].sources) == 1:
-        return Steps("frequency", [step.name for step, _ in kept])
+        names = [step.name for step, _ in kept]
+        return Steps("frequency", names, results.shown_first(names))
     if len(results.steps) == 1:
         return Steps("source", [source.name for _, source in kept], 0, own=True)
     first = next((n for n, (step, _) in enumerate(kept) if step is results.steps[-1]), -1)
@@ -188,7 +203,8 @@ def pattern_scene(results: Results) -> Scene:
     steps, level = results.steps, results.level
     shape = next(step.pattern.shape for step in steps if step.pattern is not None)
     kept = thinned_steps(len(steps), shape[0] * shape[1])
-    frequencies = Steps("frequency", [steps[n].name for n in kept]) if len(kept) > 1 else None
+    names = [steps[n].name for n in kept]
+    frequencies = Steps("frequency", names, results.shown_first(names)) if len(kept) > 1 else None
     values = [each.ravel() if (each := steps[n].pattern) is not None else None for n in kept]
     name = level.name if steps[0].impedance is not None else f"bistatic {level.name}"
     layer = pattern_layer(shape, values, name, level.unit)

@@ -94,7 +94,7 @@ def _residuals(results: Results, sheet: Sheet) -> None:
     histories = {step.name or "residual": step.info.residuals for step in steps if len(step.info.residuals)}
     shown = histories if len(histories) > 1 else next(iter(histories.values()))
     caption, rtol = "Relative residual of GMRES over its iterations.", results.file.case.solver.rtol
-    sheet.curves("convergence.png", caption, lambda path: plots.convergence(shown, path, rtol=rtol))
+    sheet.curves("convergence.png", caption, lambda path: plots.convergence(shown, path, rtol=rtol), last=True)
 
 
 def _mesh(results: Results, sheet: Sheet) -> None:
