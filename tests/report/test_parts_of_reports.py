@@ -1,4 +1,4 @@
-"""What a report puts first, aside and away: cards, hints, columns of zeros, the band of an antenna, the times."""
+"""Reports put some numbers first, some aside, and leave some out: cards, hints, columns of zeros, the band of an antenna, the times."""
 
 import numpy as np
 import pytest

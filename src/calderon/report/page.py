@@ -72,7 +72,7 @@ def _facts(rows: list[Row], asides: list[Row]) -> str:
 
 
 def _hints(hints: list[tuple[str, str]]) -> str:
-    """What can be done next: commands, each copied by a click."""
+    """The commands by which more would be known, each copied by a click."""
     buttons = (
         f'<button type="button" class="hint" data-copy="calderon run case.toml {escape(options)}" title="copy the '
         f'command">{escape(text)}: <code>calderon run {escape(options)}</code></button>'

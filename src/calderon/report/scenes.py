@@ -84,7 +84,7 @@ def eye_of(view: Any) -> tuple[float, float]:
 
 
 def incident_arrows(mesh: TriangleMesh, travel: NDArray[np.float64], vector: NDArray[Any] | None) -> Arrows:
-    """Where a plane wave comes from and goes to, beside a body, and the real part of its electric field (3,)."""
+    """Where a plane wave comes from and goes to, next to a body, and the real part of its electric field (3,)."""
     low, high = mesh.bounds
     middle, reach = (low + high) / 2, float(np.abs((high - low) / 2 @ np.abs(travel)))
     size = 0.3 * float(np.linalg.norm(high - low))

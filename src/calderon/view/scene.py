@@ -224,8 +224,8 @@ class Steps:
 class Scene:
     """Layers in one picture; length: the unit of coordinates; steps: of fields with several values; factor: of
     displacements, at first; edges: of triangles shown at first; eye: azimuth and elevation in degrees from which it is
-    seen at first; flags: whether the places of the largest and the least value are marked at first; arrows: beside the
-    layers; caption: a sentence below."""
+    seen at first; flags: whether the places of the largest and the least value are marked at first; arrows: next to
+    the layers; caption: a sentence below."""
 
     layers: tuple[Surface | Grid | Pattern, ...]
     length: str = "m"
