@@ -1,4 +1,4 @@
-"""Reports put some numbers first, some aside, and leave some out: cards, hints, columns of zeros, the band of an antenna, the times."""
+"""Reports put some numbers first, some aside, and leave some out: hints, columns of zeros, bands, times."""
 
 import numpy as np
 import pytest

@@ -25,11 +25,11 @@ def numbers(results: SolidResults, sheet: Sheet) -> None:
     value, place = largest.away if largest.edge else (largest.value, largest.place)
     away = " away from edges without limit" if largest.edge else ""
     sheet.headline(f"largest von Mises stress{away}, at {results.place(place)}", *units.shown("stress", value))
-    if results.safety_factor is not None:
-        _safety(results, sheet, away)
     if largest.edge:
         name = f"on {largest.edge}, at {results.place(largest.place)}: it grows with every refinement"
         sheet.aside(name, *units.shown("stress", largest.value))
+    if results.safety_factor is not None:
+        _safety(results, sheet, away)
     sheet.headline(f"largest displacement, at {results.place(where)}", *units.shown("length", furthest))
     outer = float(results.principal.max()), float(results.principal.min())
     sheet.headline("largest principal stress", *units.shown("stress", outer[0]))
