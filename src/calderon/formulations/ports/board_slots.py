@@ -1,12 +1,13 @@
 """Slots of boards: generators at the ground, and resistors, coils and capacitors in slots."""
 
-from collections.abc import Callable
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.formulations.ports.circuits import MeasuredImpedance
 from calderon.formulations.ports.gaps import OFF_LINE, DeltaGap, WireGap, check_line, on_line
 from calderon.spaces import EdgeSpace
 from calderon.validation import describe, finite_complex, positive_length, real_numbers, truth, unmasked
@@ -76,7 +77,8 @@ class Lumped:
 
     gap: the slot, as of a port: a `DeltaGap`, an `EdgePort` at the ground, or the `WireGap` of a wire. resistance in
     ohm, inductance in H, capacitance in F: positive, None for what is missing; at least one is given. parallel: False
-    (default) for in series. Or impedance= alone: a number in ohm, or a function of the frequency in Hz.
+    (default) for in series. Or impedance= alone: a number in ohm, a function of the frequency in Hz, a network of
+    scikit-rf with one port, or the path of a Touchstone file (.s1p), both of which are for exp(+j omega t).
 
     With exp(-i omega t) the impedance in series is R - i omega L + i / (omega C), the admittance in parallel
     1 / R + i / (omega L) - i omega C. The current through the slot lowers its voltage by Z I. An impedance has
@@ -88,7 +90,7 @@ class Lumped:
     inductance: float | None = None
     capacitance: float | None = None
     parallel: bool = False
-    impedance: complex | Callable[[float], complex] | None = field(default=None, kw_only=True)
+    impedance: Any = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if not isinstance(self.gap, DeltaGap | EdgePort | WireGap):
@@ -101,6 +103,10 @@ class Lumped:
         if self.impedance is not None:
             if given or self.parallel:
                 raise ValueError(f"a lumped element with an impedance has no {', '.join(given) or 'parallel=True'}")
+            if isinstance(self.impedance, str | os.PathLike):
+                object.__setattr__(self, "impedance", MeasuredImpedance.read(self.impedance))
+            elif hasattr(self.impedance, "s") and hasattr(self.impedance, "z0"):
+                object.__setattr__(self, "impedance", MeasuredImpedance(self.impedance))
             if not callable(self.impedance):
                 _passive(self.impedance)
         for name, value in given.items():

@@ -5,8 +5,10 @@ the voltage of the generator, whose current is the sum of theirs; at a port with
 which gives its voltage.
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +19,8 @@ from calderon.formulations.ports.gaps import DeltaGap
 from calderon.formulations.ports.power_waves import Complex
 from calderon.validation import describe, positive_length, truth
 
+LARGEST_FILE = 10_000_000
+"""Bytes that a file of a load has at most."""
 GAIN = 1e-6
 """Least eigenvalue of the dissipated power of a passive circuit, relative to the largest admittance, with rounding."""
 
@@ -116,6 +120,41 @@ def _of_skrf(network: Any, frequency: float) -> Complex:
     # Y = R^-1/2 (1 - S) (1 + S)^-1 R^-1/2
     one, root = np.eye(between.shape[-1]), np.sqrt(z0[0].real)
     return np.asarray(np.linalg.solve((one + between).T, (one - between).T).T / (root[:, None] * root), np.complex128)
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredImpedance:
+    """The impedance of a network of scikit-rf with one port, a function of the frequency in Hz, for exp(-i omega t)."""
+
+    network: Any
+
+    def __post_init__(self) -> None:
+        if np.shape(self.network.s)[-1] != 1:
+            raise ValueError(f"a load has one port, got a network of {np.shape(self.network.s)[-1]} ports")
+
+    @staticmethod
+    def read(path: str | os.PathLike[str]) -> "MeasuredImpedance":
+        """That of a Touchstone file, .s1p or .ts; ValueError for one that scikit-rf cannot read."""
+        place = Path(path)
+        if place.suffix.lower() not in (".s1p", ".ts"):
+            raise ValueError(f"a file of a load ends with .s1p or .ts, got {str(path)!r}")
+        if place.stat().st_size > LARGEST_FILE:
+            raise ValueError(f"{place.name} has {place.stat().st_size:,} bytes, more than {LARGEST_FILE:,}")
+        try:
+            import skrf
+        except ImportError:
+            raise ImportError("Touchstone files are read by scikit-rf: pip install 'calderon[skrf]'") from None
+        try:
+            network = skrf.Network(str(place))
+        except Exception as error:  # of its reader, for any text
+            raise ValueError(f"{place.name} is no Touchstone file of one port: {error}") from error
+        return MeasuredImpedance(network)
+
+    def __call__(self, frequency: float) -> complex:
+        admittance = _of_skrf(self.network, frequency)[0, 0]
+        if admittance == 0:
+            raise ValueError(f"the network is open at {frequency:g} Hz, where a load has no finite impedance")
+        return complex(1 / admittance)
 
 
 class Joined(NamedTuple):

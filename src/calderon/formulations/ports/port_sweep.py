@@ -10,6 +10,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.files.whole_file import file_path, whole_file
+from calderon.formulations.ports.circuit_model import CircuitModel, PortTransient
 from calderon.formulations.ports.power_waves import (
     Complex,
     Reference,
@@ -73,6 +74,25 @@ class PortSweep(Described):
     def to_skrf(self, name: str = "calderon") -> Any:
         """S as an `skrf.Network`, for exp(+j omega t), with the reference impedances of this sweep."""
         return network(self.frequencies, self.s, self.reference, name)
+
+    def circuit_model(self) -> CircuitModel:
+        """A passive rational model of S by vector fitting, whose `error` and `enforced` say how well it fits.
+        ValueError for several or complex reference impedances, see `renormalised`, and for few frequencies."""
+        if np.ndim(self.reference) or self.of_lines or len(self.frequencies) < 8:
+            raise ValueError("a model needs S for one resistance as the reference, renormalised(50), at 8 frequencies")
+        return CircuitModel.of(self.to_skrf(), float(np.asarray(self.reference).real))
+
+    def spice(self, path: str | os.PathLike[str]) -> None:
+        """Write a SPICE subcircuit of the ports, by `circuit_model`."""
+        self.circuit_model().write_spice(path)
+
+    def transient(self, times: ArrayLike, generators: ArrayLike) -> PortTransient:
+        """Voltages and currents at the ports in time, by `circuit_model`: see `CircuitModel.transient`.
+
+        t = np.linspace(0, 50e-9, 2001)
+        sweep.transient(t, np.exp(-((t - 10e-9) / 2e-9) ** 2) * np.cos(2 * np.pi * 300e6 * t)).voltages
+        """
+        return self.circuit_model().transient(times, generators)
 
     def resonances(self) -> list[Resonance]:
         """Poles of the impedance matrix within the band, from low to high frequencies."""
