@@ -35,6 +35,7 @@ from calderon.galerkin.special_part import SpecialPart
 from calderon.greens import Radial
 from calderon.integrands import Integrand
 from calderon.mesh.geometry import Extents, FlatTriangles, extents
+from calderon.mesh.locality import are_in_order
 from calderon.pairs.grouping import grouped
 from calderon.pairs.zones import DEGREE, USUAL, DistantKernel, DistantRule, reaches
 from calderon.quadrature import TriangleRule, triangle_rule
@@ -362,7 +363,7 @@ def _extents(space: Any, surface: FlatTriangles) -> Extents:
 def _surface(space: Any, selection: Selection, scale: float, origin: NDArray[np.float64]) -> FlatTriangles:
     """The selected supporting triangles of a space in coordinates (x - origin) * scale. ValueError for curved ones."""
     mesh, chosen = space.mesh, space.triangles[selection.triangles]
-    frame = mesh.unit_frame if mesh.is_flat and mesh.is_local(chosen) else (0.0, origin)
+    frame = mesh.unit_frame if mesh.is_flat and are_in_order(chosen, mesh) else (0.0, origin)
     if scale == frame[0] and np.array_equal(origin, frame[1]):
         return mesh.unit_triangles
     return mesh.flat_triangles(chosen, "an integral operator", scale, origin)

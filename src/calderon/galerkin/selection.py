@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.galerkin.regular.element_tables import FUNCTIONS_AT_ONCE, groups_of
-from calderon.mesh.locality import locality_order
+from calderon.mesh.locality import are_in_order, locality_order
 from calderon.pairs.grouping import arranged
 from calderon.spaces import Space
 
@@ -60,7 +60,7 @@ def vertex_numbers(
     chosen = [(each.mesh, each.triangles[own]) for each, own in sides]
     if test.mesh is trial.mesh:
         found = [
-            mesh.local_places if mesh.is_local(own) else mesh.vertex_places.take(arranged(mesh.triangles, own))
+            mesh.local_places if are_in_order(own, mesh) else mesh.vertex_places.take(arranged(mesh.triangles, own))
             for mesh, own in chosen
         ]
         return found[0], found[-1]

@@ -1,5 +1,7 @@
 """Orders in which neighbours come together, so that data used together are close in memory."""
 
+from typing import Any
+
 import numpy as np
 import scipy
 from numpy.typing import NDArray
@@ -8,6 +10,11 @@ from numpy.typing import NDArray
 def locality_order(points: NDArray[np.float64], leaf: int = 32) -> NDArray[np.int64]:
     """Permutation that puts neighbours together: recursive bisection at the median of the longest extent."""
     return np.asarray(scipy.spatial.cKDTree(points, leafsize=leaf, balanced_tree=True, compact_nodes=True).indices)
+
+
+def are_in_order(triangles: NDArray[np.integer], mesh: Any) -> bool:
+    """Whether these are all triangles of a mesh in the order of its `locality`, which somebody wanted before."""
+    return "locality" in vars(mesh) and np.array_equal(triangles, mesh.locality)
 
 
 def block_order(points: NDArray[np.float64], size: int) -> NDArray[np.int64]:

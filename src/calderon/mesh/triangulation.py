@@ -111,10 +111,6 @@ class Triangulation:
         """Numbers of the triangles, (nt,), in an order in which neighbours come together."""
         return _frozen(locality_order(self.centroids))
 
-    def is_local(self, triangles: NDArray[np.integer]) -> bool:
-        """Whether these are all triangles in the order of `locality`, which somebody wanted before."""
-        return "locality" in vars(self) and np.array_equal(triangles, self.locality)
-
     @cached_property
     def edge_lengths(self) -> NDArray[np.float64]:
         """Length of each edge, (ne,)."""
