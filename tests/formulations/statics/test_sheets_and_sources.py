@@ -39,6 +39,25 @@ def test_metal_between_two_regions_charges_both_sides():
     assert abs(c[0, 1] - c[1, 0]) < 1e-10 * c[0, 0] and -c[0, 1] > 3 * -alone[0, 1]
 
 
+def metal_on_silicon(cells):
+    """Capacitances of metal all over two faces of a block of silicon, on a mesh that is graded toward its edges."""
+    block = cal.mesh.cuboid((1.0, 1.0, 0.5), h=1 / cells, grading=2.0)
+    tags = np.where(block.normals[:, 2] > 0.5, 1, np.where(block.normals[:, 2] < -0.5, 2, 0))
+    mesh = cal.TriangleMesh(block.vertices, block.triangles, tags, {"free": 0, "pad": 1, "ground": 2})
+    silicon = {"silicon": cal.Region(["free", "pad", "ground"], permittivity=11.7)}
+    return cal.StaticProblem(mesh, silicon, {"pad": "pad", "ground": "ground"})
+
+
+@pytest.mark.variant
+def test_sheets_at_junctions_of_silicon_air_and_metal():
+    coarse, fine = (metal_on_silicon(n).capacitance_matrix().values for n in (3, 4))
+    assert np.abs(fine - fine.T).max() < 1e-10 * fine[0, 0]
+    assert np.abs(coarse - fine).max() < 1e-3 * fine[0, 0]
+    given = {"voltages": {"pad": 1.0, "ground": 0.0}}
+    found = metal_on_silicon(3).solve(**given, method="dense", solver="gmres", rtol=1e-6)
+    assert found.info.iterations <= 45 and found.totals["pad"] == pytest.approx(coarse[0, 0], rel=1e-5)
+
+
 def test_metal_on_a_block_that_only_some_of_its_walls_name():
     """Solid metal on top of a dielectric: walls in the outside close with the face that they share."""
     mesh = cal.mesh.layered_cuboid((1.0, 1.0), (0.5, 0.5), h=0.5)

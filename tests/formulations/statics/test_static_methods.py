@@ -44,3 +44,10 @@ def test_operators_of_a_region_share_near_blocks_and_trees():
     x = np.random.default_rng(0).standard_normal(operator.shape[1])
     exact = operator.assemble() @ x
     assert np.linalg.norm(found @ x - exact) < 1e-5 * np.linalg.norm(exact)
+
+
+def test_steps_do_not_grow_with_the_contrast():
+    """They are at most 45 to 1e-6."""
+    given = {"voltages": {"core": 1.0}, "method": "dense", "solver": "gmres", "rtol": 1e-6}
+    steps = [coated(e).solve(**given).info.iterations for e in (1e-3, 1.0, 1e4, 1e6)]
+    assert max(steps) <= 45 and max(steps[1:]) < 1.33 * min(steps) and steps[0] < 1.6 * steps[1]
