@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup fast test lint format docs gallery pictures bench counts tables ci
+.PHONY: setup fast test lint format docs gallery notebooks pictures bench counts tables ci
 
 setup:            ## environment with everything for development
 	$(PYTHON) -m venv .venv
@@ -28,6 +28,9 @@ format:           ## rewrite the sources in the project's style
 
 gallery:          ## run the examples; their pictures go into the documentation
 	$(BIN)/python -m examples docs/gallery/pictures
+
+notebooks:        ## run the notebooks; the documentation shows what they print and their pictures
+	$(BIN)/python docs/tools/notebooks.py
 
 pictures: gallery ## run cases and examples, and make all pictures and tables of figures of the documentation again
 	$(BIN)/python docs/tools/make_pictures.py

@@ -117,7 +117,8 @@ def short_types(
     signature: str | None,
     returns: str | None,
 ) -> tuple[str | None, str | None]:
-    """NumPy's types by their names instead of what they stand for."""
+    """NumPy's types by their names instead of what they stand for, and the default that depends on the problem."""
+    signature = signature and signature.replace("= Ellipsis", "= preconditioners[0]")
     array = [stringify_annotation(ArrayLike | None, "smart").removesuffix(" | None")]
     array.append(array[0].replace("~", ""))
     shortened = []

@@ -91,7 +91,8 @@ def test_references_are_within_their_bounds_and_missing_ones_are_reported(monkey
     cube = catalogue.REFERENCES[[each.name for each in catalogue.REFERENCES].index("cube")]
     absent = replace(cube, name="absent", packages=(("no_such_package", "fem"),))
     strict, nan = replace(cube, name="strict", bound=1e-9), replace(cube, name="nan", compute=lambda: math.nan)
-    for changed, code in (((strict, nan), NOT_SHOWN), ((strict, absent), WRONG_INPUT)):
+    alone = replace(cube, name="alone", programs=("no_such_program",))
+    for changed, code in (((strict, nan), NOT_SHOWN), ((strict, absent), WRONG_INPUT), ((alone,), WRONG_INPUT)):
         monkeypatch.setattr(catalogue, "REFERENCES", changed)
         assert asked("validate", "--json")["exit_code"] == code
         assert CliRunner().invoke(app, ["validate"]).exit_code == code

@@ -17,7 +17,7 @@ def test_a_figure_shows_itself_as_png():
 
 
 def test_fields_on_planes_and_spheres_show_a_picture_and_their_data():
-    """What lies in the picture is in the dataset; points alone have no picture."""
+    """The dataset has the values of the picture; points alone have no picture."""
     problem = cal.LaplaceDirichlet(cal.mesh.cube(1.0, h=1.0), side="exterior")
     solution = problem.solve(1.0)
     for samples in (

@@ -70,8 +70,12 @@ class RadialGreen(Protocol):
     """
 
     source: ClassVar[str]
-    is_complex: ClassVar[bool]
     solves_helmholtz: ClassVar[bool]
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether the values are complex."""
+        ...
 
     def radial(self, spread: float) -> Radial:
         """The compiled radial functions."""

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
+from shutil import which
 
 from calderon.mesh import AccuracyWarning, MeshWarning
 
@@ -23,7 +24,7 @@ class Reference:
     """A row of `calderon validate`.
 
     compute() gives the relative error of `what` against the source, at most `bound`. packages: those that are needed in
-    addition, each with the extra of calderon that brings it.
+    addition, each with the extra of calderon that brings it. programs: commands that are run beside calderon.
     """
 
     name: str
@@ -32,12 +33,16 @@ class Reference:
     bound: float
     compute: Callable[[], float]
     packages: tuple[tuple[str, str], ...] = ()
+    programs: tuple[str, ...] = ()
 
     def validated(self) -> Validated:
         """Compute the error. Where a package is missing, or the computation raises an error, `missing` says it."""
         for package, extra in self.packages:
             if find_spec(package) is None:
                 return Validated(None, 0.0, f"{package} is not installed: pip install 'calderon[{extra}]'")
+        for program in self.programs:
+            if which(program) is None:
+                return Validated(None, 0.0, f"the program {program} is not installed, or not on the path")
         start = time.process_time()
         with warnings.catch_warnings():
             for kind in (AccuracyWarning, MeshWarning):  # the error that they warn of is measured here

@@ -15,6 +15,7 @@ from calderon.validation import (
     unit_vector,
     whole_number,
 )
+from calderon.waves.given import Given
 
 SEGMENTS = 1 << 20
 """Pairs of a point and a segment at a time."""
@@ -25,7 +26,7 @@ class CurrentPath:
     """A current in A along straight wires through points (n, 3) in m, from each to the next and from the last to the
     first. ValueError for less than three points, and for points that follow each other at one place."""
 
-    points: NDArray[np.float64]
+    points: Given
     current: float
 
     def __post_init__(self) -> None:

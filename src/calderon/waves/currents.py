@@ -15,6 +15,7 @@ from calderon.validation import (
     text,
     unit_vector,
 )
+from calderon.waves.given import Given
 
 Signal = Callable[[float], float]
 """A number for each time in s: `RampedSine`, `GaussianPulse` or any function."""
@@ -35,7 +36,7 @@ class CurrentSource:
     """
 
     part: str
-    direction: np.ndarray
+    direction: Given
     current: Signal
     name: str = ""
 
@@ -64,8 +65,8 @@ class CurrentDipole:
     default twice the mean edge of the element at y. name: of the source in results.
     """
 
-    position: np.ndarray
-    moment: np.ndarray
+    position: Given
+    moment: Given
     signal: Signal
     radius: float | None = None
     name: str = "dipole"

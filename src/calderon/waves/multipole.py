@@ -23,6 +23,7 @@ from calderon.exact.angular import unit_directions
 from calderon.exact.bessel import spherical_hankel
 from calderon.validation import finite_numbers, one_point, points_in_space, unmasked, wavenumber_of_a_wave, whole_number
 from calderon.waves.field import Wave, described_wavenumber, reflected
+from calderon.waves.given import Given
 
 Complex = NDArray[np.complex128]
 
@@ -36,8 +37,8 @@ class Multipole(Wave):
     solved for the source. A point on the source is refused.
     """
 
-    position: np.ndarray
-    coefficients: np.ndarray
+    position: Given
+    coefficients: Given
     wavenumber: complex = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:

@@ -18,6 +18,7 @@ from calderon.validation import (
     unit_vector,
 )
 from calderon.waves.field import ElectromagneticWave, Wave, described_wavenumber, reflected
+from calderon.waves.given import Given
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +37,8 @@ class ElectromagneticPlaneWave(ElectromagneticWave):
     `PlaneWave` with a polarization is this wave.
     """
 
-    direction: np.ndarray
-    polarization: np.ndarray
+    direction: Given
+    polarization: Given
     wavenumber: complex = None  # type: ignore[assignment]
     amplitude: complex = 1.0
     impedance: complex = None  # type: ignore[assignment]
@@ -94,7 +95,7 @@ class PlaneWave(Wave):
     frequency. `TransientPlaneWave` is E(x, t), H(x, t) in vacuum for MaxwellDG.
     """
 
-    direction: np.ndarray
+    direction: Given
     wavenumber: complex = None  # type: ignore[assignment]
     amplitude: complex = 1.0
     polarization: InitVar[ArrayLike | None] = None

@@ -10,6 +10,7 @@ from calderon.exact.hertz_dipole import HertzDipole
 from calderon.exact.point_sources import PointSources
 from calderon.validation import finite_number, nonnegative_wavenumber, one_point
 from calderon.waves.field import ElectromagneticWave, Wave, described_wavenumber, reflected
+from calderon.waves.given import Given
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +22,7 @@ class PointSource(Wave):
     is real where wavenumber and amplitude allow it. A point on the source is refused.
     """
 
-    position: np.ndarray
+    position: Given
     wavenumber: complex = None  # type: ignore[assignment]
     amplitude: complex = 1.0
 

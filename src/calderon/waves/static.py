@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.validation import one_or_more_points, one_point, real_number
+from calderon.waves.given import Given
 
 Vectors = NDArray[np.float64]
 LARGEST_DECAY = 1e100
@@ -24,7 +25,7 @@ def checked_decay(value: float) -> float:
 class PointCharge:
     """A charge q in C at a point x (3,) in m; where materials are conductivities a current in A that enters there."""
 
-    position: Vectors
+    position: Given
     charge: float
 
     def __post_init__(self) -> None:
@@ -49,8 +50,8 @@ class StaticDipole:
     """A dipole of moment m (3,) at a point x (3,) in m: in C m, where materials are conductivities in A m (a current
     dipole, as of active nerve cells), where they are permeabilities in A m^2 (a small magnet)."""
 
-    position: Vectors
-    moment: Vectors
+    position: Given
+    moment: Given
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "position", one_point(self.position, "the position of a dipole"))
@@ -76,7 +77,7 @@ class StaticDipole:
 class UniformField:
     """A uniform field (3,) far from all bodies: E in V/m, where materials are permeabilities H in A/m."""
 
-    field: Vectors
+    field: Given
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "field", one_point(self.field, "a uniform field"))

@@ -147,9 +147,9 @@ def third_octaves(
         return ThirdOctaves(numbers, np.diff(sums[places], axis=1)[:, 0], unit, reference)
     empty = places[:, 0] == places[:, 1]
     if empty.any():
-        name = nominal_frequency(numbers[int(np.argmax(empty))])
+        nominal = nominal_frequency(numbers[int(np.argmax(empty))])
         raise ValueError(
-            f"no frequency lies in the third octave {name:g} Hz: sweep in smaller steps, several in a band"
+            f"no frequency lies in the third octave {nominal:g} Hz: sweep in smaller steps, several in a band"
         )
     found = _integrals(f, values, limits)
     _require_fine(f, values, limits, found, f"{quantity}: " if quantity else "")
