@@ -36,14 +36,14 @@ against a known value, and each report of a case with `exact = true` compares wi
 
 ## Other programs
 
-| program | numbers beside those of calderon | here |
+| program | compared with calderon by | here |
 |---|---|---|
 {peers}
 
-nec2c is run beside calderon by `calderon validate`, which ends with 2 where it is not installed (Debian: `apt-get install nec2c`). Of the others,
+nec2c is run next to calderon by `calderon validate`, which ends with 2 where it is not installed (Debian: `apt-get install nec2c`). Of the others,
 the numbers that they gave on another day are on the page.
 """
-BESIDE = {
+COMPARED = {
     "NEC-2": "`calderon validate dipole dipole-by-nec2c`; `examples/yagi_deck.py`",
     "bempp-cl": "{doc}`/arrive/from_bempp`; speed in `benchmarks/README.md`",
     "fmm3dpy": "sums of point charges, `benchmarks/README.md`",
@@ -80,7 +80,7 @@ def main() -> int:
     head = "| what | reference | command | error | bound | CPU s | |\n|---|---|---|---|---|---|---|"
     table = "\n".join([head, *map(row, found.validations)])
     peers = "\n".join(
-        f"| {name} | {BESIDE[name]} | {'installed' if is_installed(command) else 'not installed'} |"
+        f"| {name} | {COMPARED[name]} | {'installed' if is_installed(command) else 'not installed'} |"
         for name, _, command in PEERS
     )
     total = sum(each.cpu_seconds for each in found.validations)

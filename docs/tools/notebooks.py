@@ -51,11 +51,11 @@ def page_of(notebook: Any, name: str) -> tuple[str, dict[str, bytes]]:
             continue
         parts.append(f"```python\n{cell.source}\n```")
         for output in cell.outputs:
-            if (
-                output.get("name") == "stderr"
-            ):  # warnings, which name places of this machine
-                continue
             data = output.get("data", {})
+            shown = str(output.get("text") or data.get("text/plain", ""))
+            # warnings name places of this machine
+            if output.get("name") == "stderr" or "site-packages" in shown:
+                continue
             if "image/png" in data:
                 file = f"{name}-{len(pictures) + 1}.png"
                 pictures[file] = base64.b64decode(data["image/png"])

@@ -1,4 +1,4 @@
-"""References that another program computes beside calderon, where it is installed."""
+"""References that another program computes in addition to calderon, where it is installed."""
 
 import re
 import subprocess
@@ -47,5 +47,10 @@ def _dipole() -> float:
 
 
 NEC_DIPOLE = Reference(
-    "dipole-by-nec2c", "impedance of a short dipole", "NEC-2, run beside it (nec2c)", 0.05, _dipole, programs=("nec2c",)
+    "dipole-by-nec2c",
+    "impedance of a short dipole",
+    "NEC-2, run next to it (nec2c)",
+    0.05,
+    _dipole,
+    programs=("nec2c",),
 )

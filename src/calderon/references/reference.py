@@ -24,7 +24,7 @@ class Reference:
     """A row of `calderon validate`.
 
     compute() gives the relative error of `what` against the source, at most `bound`. packages: those that are needed in
-    addition, each with the extra of calderon that brings it. programs: commands that are run beside calderon.
+    addition, each with the extra of calderon that brings it. programs: commands that are run in addition.
     """
 
     name: str
