@@ -53,9 +53,6 @@ def test_sheets_at_junctions_of_silicon_air_and_metal():
     coarse, fine = (metal_on_silicon(n).capacitance_matrix().values for n in (3, 4))
     assert np.abs(fine - fine.T).max() < 1e-10 * fine[0, 0]
     assert np.abs(coarse - fine).max() < 1e-3 * fine[0, 0]
-    given = {"voltages": {"pad": 1.0, "ground": 0.0}}
-    found = metal_on_silicon(3).solve(**given, method="dense", solver="gmres", rtol=1e-6)
-    assert found.info.iterations <= 45 and found.totals["pad"] == pytest.approx(coarse[0, 0], rel=1e-5)
 
 
 def test_metal_on_a_block_that_only_some_of_its_walls_name():
