@@ -51,11 +51,11 @@ class SoundSource(Travelling):
     def wave(self) -> Any:
         """The wave, without a wavenumber."""
         if self.kind == "multipole":
-            return Multipole(self.position, self.coefficients)  # type: ignore[arg-type]
+            return Multipole(self.position, self.coefficients)
         size = self.pressure
         if self.kind == "plane-wave":
             return PlaneWave(self.unit_direction, amplitude=size)
-        return PointSource(self.position, amplitude=4 * np.pi * size)  # type: ignore[arg-type]
+        return PointSource(self.position, amplitude=4 * np.pi * size)
 
     @property
     def pressure(self) -> complex:

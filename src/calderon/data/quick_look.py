@@ -1,13 +1,13 @@
 """A small picture of fields at places, which notebooks show: the first field on a line, or on a plane or a sphere."""
 
 import io
+from typing import Any
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from calderon.data.labelled import Axis, LabelledArrays, Quantity
+from calderon.files.formats import figures
 
 LARGEST = 1_000_000
 """Values of a field that is drawn, at most."""
@@ -24,15 +24,14 @@ def quick_look(arrays: LabelledArrays) -> bytes | None:
     numbers = all(each.values.dtype.kind in "fiu" for each in axes)
     if not (regular and numbers and values.size <= LARGEST and np.isfinite(values).any()):
         return None
-    figure = Figure(figsize=(4.6, 3.6), dpi=110, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = figures.Figure(figsize=(4.6, 3.6), dpi=110, layout="constrained")
     _draw(figure, first, axes, values)
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png")
     return drawn.getvalue()
 
 
-def _draw(figure: Figure, field: Quantity, axes: tuple[Axis, ...], values: NDArray[np.float64]) -> None:
+def _draw(figure: Any, field: Quantity, axes: tuple[Axis, ...], values: NDArray[np.float64]) -> None:
     """A curve, or colours of which the last axis runs to the right."""
     plot = figure.add_subplot()
     is_signed = field.values.dtype.kind != "c" and not field.vector

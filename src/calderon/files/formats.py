@@ -1,10 +1,10 @@
-"""The packages h5py and meshio, imported when something of them is first used: a program that reads and writes no files
-does not wait for them."""
+"""The packages h5py and meshio, and figures of Matplotlib, imported when something of them is first used: a program
+that reads, writes and draws nothing does not wait for them."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["h5py", "meshio"]
+__all__ = ["figures", "h5py", "meshio"]
 
 
 class _Later:
@@ -19,6 +19,7 @@ class _Later:
 
 if TYPE_CHECKING:
     import h5py
+    import matplotlib.figure as figures
     import meshio
 else:
-    h5py, meshio = _Later("h5py"), _Later("meshio")
+    h5py, meshio, figures = _Later("h5py"), _Later("meshio"), _Later("matplotlib.figure")
