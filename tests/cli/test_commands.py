@@ -85,6 +85,7 @@ def test_the_report_needs_nothing_else_and_escapes_its_texts(result):
     assert page.count("data:image/webp;base64,") == 1 and page.count('<div class="chart">') == 5
     assert page.count("<canvas") == 1 and 'href="far_field.csv"' in page
     written = re.sub(r'base64,[A-Za-z0-9+/=]+|"data":"[^"]*"', "", page)  # any four letters may come up in bytes
+    written = written.replace('xmlns="http://www.w3.org/2000/svg"', "")  # the name of a format, which loads nothing
     assert "http" not in written and "<link" not in page and "<script src" not in page
     assert not re.search(r'"matrix": "[^"]*\w\.\.\."', (result / "out" / "summary.json").read_text())
     for text in ("dB re 1 m", "relative residual", "elements per wavelength", "assemble and solve", "far_field = {"):
