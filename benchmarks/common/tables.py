@@ -169,11 +169,32 @@ def sound(found: Found) -> list[Row]:
     return rows
 
 
+def coupled(found: Found) -> list[Row]:
+    """The row of `python -m benchmarks coupled`."""
+    planned, peak = (found[f"{name}_bytes"] / 1e9 for name in ("planned", "peak"))
+    inside, values, unknowns = (
+        f"{found[name]:,}" for name in ("volume unknowns", "surface values", "surface unknowns")
+    )
+    processor, wall, factors = (f"{found[f'{name}seconds']:.0f}" for name in ("processor_", "", "factor_"))
+    return [
+        {
+            "what": f"ball of varying material, finite elements inside, {found['method']} outside",
+            "size": f"{inside}; {values} and {unknowns} outside",
+            "tolerance": "1e-4",
+            "error": f"field inside {100 * found['error']:.2g} %",
+            "memory": f"planned {planned:.1f} GB, peak {peak:.1f} GB",
+            "time": f"{processor} s (wall {wall}), factors {factors}",
+            "steps": str(found["iterations"]),
+        }
+    ]
+
+
 MEASURED: dict[str, tuple[str, Callable[[Found], list[Row]]]] = {
     "assembly": ("assembly", assembly),
     "hmatrix": ("hmatrix", hmatrix),
     "accuracy-fmm-bracket": ("fmm-accuracy", multipole_accuracy),
     "sound": ("sound", sound),
+    "coupled": ("coupled", coupled),
     "dg": ("dg", stepping),
     "dg-scaling": ("dg-scaling", ranks),
     "dg-spheres": ("dg-accuracy", spheres),
