@@ -15,6 +15,13 @@ NAMED = set(re.findall(r"(?<![\w/.])([a-z]\w*)/", PICTURE))
 FOLDERS = {path for path in PACKAGE.rglob("*") if path.is_dir() and "__pycache__" not in path.parts}
 
 
+def test_pages_name_no_places_of_the_machine_that_wrote_them():
+    """Outputs of programs on pages hold no paths of installed packages, as warnings have."""
+    pages = [*(ROOT / "docs").rglob("*.md"), *(ROOT / "examples" / "notebooks").glob("*.ipynb")]
+    found = [path.name for path in pages if re.search(r"/(site|dist)-packages/", path.read_text(encoding="utf-8"))]
+    assert len(pages) > 50 and not found
+
+
 def test_every_folder_of_the_picture_exists():
     assert NAMED - {path.name for path in FOLDERS} == set()
     for file in re.findall(r"(?<![\w/.*])(\w+\.py)", PICTURE):

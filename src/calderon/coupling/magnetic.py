@@ -103,10 +103,10 @@ class MagneticState(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MagneticMaterial:
-    """The permeability at points (nt, q, 3) in the tetrahedra of a volume, and the remanence.
+    """The permeability, or the permittivity, at points (nt, q, 3) in the tetrahedra of a volume, and the remanence.
 
-    given: as `InhomogeneousPotential` accepts it. ValueError for one that is not real or not positive, and for what
-    `at_points` refuses.
+    given: the material as `InhomogeneousPotential` accepts it. name: the word for it in messages. ValueError for a
+    material that is not real or not positive, for curves of a permittivity, and for what `at_points` refuses.
     """
 
     given: Any
