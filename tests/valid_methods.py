@@ -362,6 +362,7 @@ def radar() -> Iterator[tuple[Any, Methods]]:
         wavenumber=100.0,
     )  # fmt: skip
     yield strip, {
+        "connected": {"network": [[0.02]], "ports": gap},
         "sweep": {"frequencies": 4e9, "wave": 5e9, "points": 3, "reference": 50.0, "interpolate": 1e-3},
         "admittance_matrix": options, "impedance_matrix": options, "scattering_matrix": {"reference": 50.0, **options},
     }  # fmt: skip
@@ -390,6 +391,7 @@ def wires() -> Iterator[tuple[Any, Methods]]:
     yield wire, {"impedance": {"frequency": 1e8}}
     antenna = cal.WireAntenna(wire, cal.WireGap([0, 0, 0]), 1e8)
     yield antenna, {
+        "connected": {"network": [[0.02]], "ports": cal.WireGap([0, 0, 0])},
         "at": {"frequency": 1e8}, "matrix": {}, "solve": {"data": 1.0}, "solve_all": {"data": [1.0]},
         "admittance_matrix": {}, "impedance_matrix": {}, "scattering_matrix": {"reference": 50.0},
         "sweep": {"start": 1e8, "stop": 1.1e8, "points": 3, "reference": 50.0, "rtol": 1e-3},

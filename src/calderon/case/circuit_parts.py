@@ -1,12 +1,12 @@
-"""Bands, and lumped elements in gaps, of case files of boards and of antennas."""
+"""Bands, lumped elements in gaps, and lines between them, of case files of boards and of antennas."""
 
 from typing import Any, ClassVar, Self
 
 from pydantic import model_validator
 
-from calderon.case.quantities import Capacitance, Frequency, Inductance, Resistance
+from calderon.case.quantities import Capacitance, Frequency, Inductance, Resistance, Size
 from calderon.case.table import Table, key
-from calderon.formulations import Lumped
+from calderon.formulations import Line, Lumped
 
 
 class Band(Table):
@@ -21,6 +21,20 @@ class Band(Table):
         if self.stop <= self.start:
             raise ValueError("the stop of a band lies above its start")
         return self
+
+
+class LinePart(Table):
+    """A transmission line without loss."""
+
+    impedance: Resistance | None = key("characteristic, of the line", gt=0)
+    length: Size | None = key("of the line")
+    velocity: float | None = key("in the line, in units of that of light; 1 unless given", gt=0, le=1)
+    crossed: bool | None = key("whether the conductors of the line change sides")
+
+    @property
+    def line(self) -> Line:
+        """It, where its impedance and length are given."""
+        return Line(self.impedance or 0.0, self.length or 0.0, self.velocity or 1.0, bool(self.crossed))
 
 
 class Elements(Table):

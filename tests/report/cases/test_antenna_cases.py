@@ -65,6 +65,34 @@ def test_a_deck_is_a_case(tmp_path):
         run(read(tmp_path / "still.nec"))
 
 
+LOWER, UPPER = (f'[[circuit.end]]\nkind = "wire"\nat = ["0 m", "0 m", "{z} m"]\n' for z in (0, 0.125))
+
+
+def test_lines_and_measured_networks_join_gaps(tmp_path):
+    line = '[[circuit]]\nkind = "line"\nimpedance = "75 ohm"\nlength = "0.1 m"\nvelocity = 0.66\n'
+    found = run(parse(DIPOLE + line + LOWER + UPPER)).solution.input_impedance
+    wire, gap = cal.Wire([[0, 0, -0.25], [0, 0, 0.25]], 1e-3, 42), cal.WireGap([0, 0, 0])
+    antenna, upper = cal.WireAntenna(wire, gap, 299.792458e6), cal.WireGap([0, 0, 0.125])
+    expected = antenna.connected(cal.Line(75.0, 0.1, 0.66), [gap, upper]).solve()
+    assert found == pytest.approx(expected.input_impedance, rel=1e-9)
+    pytest.importorskip("skrf", reason="Touchstone files are read by scikit-rf")
+    ohms = np.array([[1 / 100.0]])
+    s = np.tile(np.linalg.solve(np.eye(1) + 50 * ohms, np.eye(1) - 50 * ohms), (2, 1, 1))
+    cal.formulations.PortSweep(np.array([2e8, 4e8]), s, 50.0, np.zeros(0), s, 0.0).write_touchstone(tmp_path / "r.s1p")
+    measured = '[[circuit]]\nkind = "network"\nfile = "r.s1p"\n' + UPPER
+    (tmp_path / "case.toml").write_text(DIPOLE + measured)
+    results = run(read(tmp_path / "case.toml"))
+    resistor = cal.WireAntenna(wire, gap, 299.792458e6, loads=cal.Lumped(upper, resistance=100.0)).solve()
+    assert results.solution.input_impedance == pytest.approx(resistor.input_impedance, rel=1e-8)
+    numbers = sheet_of(results).numbers
+    assert numbers["absorbed_W"]["in circuits"] == pytest.approx(resistor.lost, rel=1e-8)
+    assert abs(numbers["balance_error"]) < 1e-3
+    with pytest.raises(CaseError, match="a line has two ends"):
+        parse(DIPOLE + line + UPPER)
+    with pytest.raises(CaseError, match="also needs file"):
+        parse(DIPOLE + line.replace('"line"', '"network"') + LOWER + UPPER)
+
+
 def test_a_strip_of_metal_is_the_conductor_alone():
     results = run(parse(BOARD))
     gap = cal.DeltaGap(line=[[0, -0.05, 0], [0, 0.05, 0]])

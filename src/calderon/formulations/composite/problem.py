@@ -1,10 +1,9 @@
 """Bodies of several materials and metal that touch each other, in the frequency domain."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from numbers import Real
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ from calderon.formulations.composite.equation import (
     magnetic_on_metal,
     weighted_gram,
 )
-from calderon.formulations.composite.fed_solution import CompositeAntennaSolution
+from calderon.formulations.composite.fed_bodies import FedBodies
 from calderon.formulations.composite.feeding import Feeding
 from calderon.formulations.composite.junctions import Junctions, RegionTraces
 from calderon.formulations.composite.skeleton import Skeleton, located
@@ -35,27 +34,23 @@ from calderon.formulations.composite.surroundings import settled
 from calderon.formulations.composite.wiring import Wiring, bordered
 from calderon.formulations.electromagnetic.dielectric_regions import Region, region
 from calderon.formulations.electromagnetic.extinction import probe_points, warn_of_remainder
-from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
 from calderon.formulations.linear_system import LinearSystem
-from calderon.formulations.options import SolveChoices, SolveOptions, named_options
+from calderon.formulations.options import SolveOptions
 from calderon.formulations.ports.board_slots import Lumped, checked_slots
-from calderon.formulations.ports.feeds import reference_resistance
+from calderon.formulations.ports.circuits import Circuit
+from calderon.formulations.ports.connections import checked_circuits
 from calderon.formulations.ports.gaps import DeltaGap, WireGap
-from calderon.formulations.ports.port_matrices import PortMatrices
-from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.solution_info import SolutionInfo
-from calderon.formulations.sweep import Sweep, sweep_of, warned_of_coarse_meshes
 from calderon.formulations.wires.antenna import WireAntenna
 from calderon.formulations.wires.wire import Wire
 from calderon.mesh import Material, TriangleMesh
 from calderon.operators import blocks
 from calderon.operators.sparse_factors import Unknowns
 from calderon.solvers import sparse_inverse
-from calderon.solvers.iteration import tolerance
 from calderon.spaces import Loads, VectorFunction
-from calderon.validation import describe, finite_numbers, list_of, positive_length, whole_number
+from calderon.validation import describe, finite_numbers, list_of
 from calderon.waves import ElectromagneticWave
 
 Gap = DeltaGap | WireGap
@@ -64,7 +59,7 @@ LEAST_SIZE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class MaxwellProblem(PortMatrices, RadarProblem[CompositeSolution | CompositeAntennaSolution]):
+class MaxwellProblem(FedBodies):
     """Bodies of several materials, perfect conductors and thin sheets that may touch each other, exp(-i omega t).
 
     mesh: all surfaces, in metres; where they meet they have common vertices, and any number of triangles at an edge.
@@ -92,6 +87,7 @@ class MaxwellProblem(PortMatrices, RadarProblem[CompositeSolution | CompositeAnt
     ports: a `DeltaGap`, a `WireGap` or several, slots in metal with one medium on both of its faces or gaps of wires;
     loads: `Lumped` elements in such slots, in series with a port in the same one. With ports `solve(voltages)` is that
     of an antenna, 1 V unless given, in SI units and by default with solver="lu"; waves see them short-circuited.
+    circuits: `Circuit`s between such gaps, as `connected` adds them; they join the solutions for all gaps, one each.
 
     Raises ValueError, with the edges, where a region is not closed or two surfaces contradict each other, for regions
     and tags that are not known, and for bodies below k times diameter = 1e-3; TypeError for other arguments.
@@ -106,16 +102,18 @@ class MaxwellProblem(PortMatrices, RadarProblem[CompositeSolution | CompositeAnt
     wavenumber: float = field(default=None, kw_only=True)  # type: ignore[assignment]
     frequency: float | None = field(default=None, kw_only=True)
     impedance: float | None = field(default=None, kw_only=True)
+    circuits: tuple[Circuit, ...] = field(default=(), kw_only=True)
 
     def __new__(
         cls, mesh: TriangleMesh | None = None, *, regions: Any = None, surfaces: Any = None, ports: Any = (),
         loads: Any = (), wires: Any = (), wavenumber: Any = None, frequency: Any = None, impedance: Any = None,
+        circuits: Any = (),
     ) -> Any:  # fmt: skip
         """Return the antenna of wires alone, else an object that `__init__` fills."""
         has_surfaces = mesh is not None or regions or surfaces or impedance is not None
         if has_surfaces or (isinstance(wires, Sequence) and not wires):
             return super().__new__(cls)
-        given: Any = {"loads": loads, "wavenumber": wavenumber, "frequency": frequency}
+        given: Any = {"loads": loads, "wavenumber": wavenumber, "frequency": frequency, "circuits": circuits}
         return WireAntenna(wires, ports, **given)
 
     def __post_init__(self) -> None:
@@ -138,14 +136,18 @@ class MaxwellProblem(PortMatrices, RadarProblem[CompositeSolution | CompositeAnt
         self.skeleton.require_nesting()
         for walls, medium in zip(self.skeleton.walls, self.media, strict=True):
             warn_coarse(walls.mesh, medium.wavenumber)
+        object.__setattr__(self, "circuits", checked_circuits(self.circuits, DeltaGap | WireGap))
         shared = np.count_nonzero(np.count_nonzero(self._port_weights, axis=1) > 1)
         if shared:
             raise ValueError(f"ports share {shared} unknowns: each edge belongs to one port at most")
+        _ = self._joined  # circuits at gaps that cannot be are refused here
         _ = self.system  # an equation that cannot be built is refused here, not when it is solved
 
     def _settle_wavenumber(self) -> None:
         """Store the wavenumber of the region around, the frequency, and with a frequency alone the impedance."""
-        is_fed = (self.frequency is not None and self.wavenumber is None) or bool(self.ports or self.loads)
+        is_fed = (self.frequency is not None and self.wavenumber is None) or bool(
+            self.ports or self.loads or self.circuits
+        )
         given = self.wavenumber, self.frequency, self.impedance
         found = settled(self._around, self.regions[self._around], *given, is_fed)
         for name, value in zip(("wavenumber", "frequency", "impedance"), found, strict=True):
@@ -208,70 +210,9 @@ class MaxwellProblem(PortMatrices, RadarProblem[CompositeSolution | CompositeAnt
         """This problem at another wavenumber of the region around."""
         return replace(self, wavenumber=wavenumber, frequency=None)
 
-    @named_options
-    def sweep(  # type: ignore[override]
-        self,
-        frequencies: Iterable[float] | float,
-        wave: ElectromagneticWave | float,
-        points: int = 201,
-        *,
-        reference: float = 50.0,
-        interpolate: float = 1e-3,
-        **options: Unpack[SolveChoices],
-    ) -> Sweep | PortSweep:
-        """The problem over frequencies in Hz, in SI units; the region around needs a constant permittivity.
-
-        sweep(frequencies, wave): a sequence of solutions with data by frequency; the wave gets the wavenumbers.
-        sweep(start, stop, points=201): S of the ports at so many frequencies, for lines of `reference` ohm, from as few
-        solved ones as rational functions need that differ by less than `interpolate` from those of one frequency less.
-        Options as in `solve`. ValueError for frequencies that are not positive or go down, and without ports.
-        """
-        if callable(self.regions[self._around].permittivity):
-            raise ValueError(f"sweeps need a constant permittivity of the region {self._around!r} around all others")
-        assert self.frequency is not None
-        speed = 2 * np.pi * self.frequency / self.wavenumber
-        if not isinstance(wave, Real):
-            problem = replace(self, frequency=None, impedance=self._ohms_around)
-            return sweep_of(problem, frequencies, wave, speed, **options)  # type: ignore[arg-type]
-        low, high = (positive_length(each, "frequency in Hz") for each in (frequencies, wave))  # type: ignore[arg-type]
-        if high < low or not self.ports:
-            count = len(self.ports)  # type: ignore[arg-type]
-            raise ValueError(f"a sweep of ports goes from a lower to a higher frequency, got {low:g} to {high:g} Hz "
-                             f"and {count} ports")  # fmt: skip
-        hertz, r = np.linspace(low, high, whole_number(points, "points")), reference_resistance(reference)
-
-        def problem_at(frequency: float) -> "MaxwellProblem":
-            return self.at(2 * np.pi * frequency / speed)
-
-        with warned_of_coarse_meshes(problem_at, hertz):
-            at = lambda f: problem_at(f).scattering_matrix(r, **options)  # noqa: E731
-            return adaptive_sweep(at, hertz, r, tolerance(interpolate, "interpolate", example="1e-3"))
-
-    @named_options
-    def admittance_matrix(self, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
-        """Y (p, p) in S: I = Y U for the voltages U at the ports; options as in `solve`. Symmetric."""
-        if not self.ports:
-            raise ValueError("this problem has no ports: give ports=[DeltaGap(...)]")
-        solutions: Any = self.solve_all(list(np.eye(len(self.ports))), **options)  # type: ignore[arg-type]
-        return np.stack([each.feed_currents for each in solutions], axis=1)
-
-    @property
-    def usual_solver(self) -> str:  # type: ignore[override]
-        """The solver of stored matrices: factors serve all ports."""
-        return "lu" if self.ports else "gmres"
-
     @cached_property
     def _feeding(self) -> Feeding:
         return Feeding(self.junctions, self.media, self._wiring)
-
-    @cached_property
-    def _port_weights(self) -> NDArray[np.float64]:
-        """(unknowns, ports) signed lengths of the edges of each port."""
-        return self._slots[0]
-
-    @cached_property
-    def _slots(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return self._feeding.slots(tuple(self.ports))  # type: ignore[arg-type]
 
     @property
     def function_space(self) -> Any:
@@ -408,20 +349,6 @@ class MaxwellProblem(PortMatrices, RadarProblem[CompositeSolution | CompositeAnt
         warn_of_remainder(solution, self._probes, "refine the mesh; near a resonance of a body errors are many times "
                           "those of other frequencies")  # fmt: skip
         return solution
-
-    def _fed_solution(
-        self, voltages: NDArray[Any], x: NDArray[Any], info: SolutionInfo, radiating: RadiatingCurrents, given: Any
-    ) -> CompositeAntennaSolution:
-        assert self.frequency is not None
-        ports: Any = self.ports
-        names = tuple(getattr(each, "name", "") or f"port {number}" for number, each in enumerate(ports, start=1))
-        loads: Any = self.loads
-        through = self._feeding.slots([each.gap for each in loads])[0].T @ x
-        resistances = np.array([each.impedance_at(self.frequency).real for each in loads], float)
-        return CompositeAntennaSolution(
-            voltages, self._port_weights.T @ x, names, info, radiating, **given,
-            load_currents=through.astype(complex), load_resistances=resistances,
-        )  # fmt: skip
 
     @cached_property
     def _probes(self) -> NDArray[np.float64]:

@@ -19,6 +19,7 @@ from calderon.formulations.mirrors import HalfSpace, Mirrors
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
 from calderon.formulations.ports.board_slots import Lumped, checked_slots
 from calderon.formulations.ports.circuits import Circuit, Joined
+from calderon.formulations.ports.connections import Connectable, Connections, checked_circuits
 from calderon.formulations.ports.gaps import DeltaGap
 from calderon.formulations.ports.port_matrices import PortMatrices
 from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep
@@ -30,11 +31,11 @@ from calderon.formulations.sweep import Sweep, frequencies_of, warned_of_coarse_
 from calderon.mesh import TriangleMesh
 from calderon.solvers.iteration import tolerance
 from calderon.spaces import EdgeSpace, VectorFunction
-from calderon.validation import describe, finite_complex, finite_numbers, positive_length, several
+from calderon.validation import finite_complex, finite_numbers, positive_length, several
 
 
 @dataclass(frozen=True, eq=False)
-class PECAntenna(PortMatrices, Problem[AntennaSolution]):
+class PECAntenna(Connectable, PortMatrices, Problem[AntennaSolution]):
     """A perfect conductor in a homogeneous lossless medium with voltages at its feeds, exp(-i omega t).
 
     mesh: in metres, open sheets or closed bodies. wavenumber: k = 2 pi / wavelength in 1/m; or frequency= in Hz, in
@@ -87,8 +88,7 @@ class PECAntenna(PortMatrices, Problem[AntennaSolution]):
             object.__setattr__(self, name, getattr(self.conductor, name))
         self._require_apart()
         object.__setattr__(self, "loads", checked_slots((), self.loads)[1])
-        if not isinstance(self.circuits, tuple) or not all(isinstance(each, Circuit) for each in self.circuits):
-            raise TypeError(f"circuits are a tuple of Circuit, got {describe(self.circuits)}: take connected()")
+        object.__setattr__(self, "circuits", checked_circuits(self.circuits, DeltaGap))
         if self.loads or self.circuits:
             vacuum_impedance(self.impedance)
             _ = self._joined  # slots that do not fit are refused here
@@ -222,30 +222,13 @@ class PECAntenna(PortMatrices, Problem[AntennaSolution]):
         solution = AntennaSolution(data, self._weights.T @ whole, self._names, info, currents)
         return balanced(solution)
 
-    def connected(self, network: Any, ports: DeltaGap | Sequence[DeltaGap]) -> Self:
-        """This antenna with one more passive circuit between gaps, which may be those of feeds: a `Line`, a network of
-        scikit-rf, or admittances in S, see `Circuit`. A gap that is no feed has the voltage that the circuits give it.
-
-            array = PECAntenna(dipoles, k, first).connected(cal.Line(75.0, length=0.3), [first, second])
-        """
-        return replace(self, circuits=(*self.circuits, Circuit(network, ports)))  # type: ignore[arg-type]
-
     @cached_property
-    def _joined(self) -> tuple["PECAntenna", NDArray[np.int64], NDArray[np.float64]]:
-        """This antenna fed at all gaps, and of each gap of a load, then of a circuit, its number among these (n,) and
-        its sign: -1 where current counts the other way."""
+    def _joined(self) -> Connections:
+        """Gaps of feeds, of loads and of circuits."""
         further = [*(load.gap for load in self._listed_loads), *(each for one in self.circuits for each in one.ports)]
-        every = self._fed((*self.feeds, *further))._weights.T
-        places, signs, kept = list[int](), list[float](), list(range(len(self.feeds)))
-        for number in range(len(self.feeds), len(every)):
-            own = every[number]
-            same = [n for n, k in enumerate(kept) if np.array_equal(abs(every[k]), abs(own))]
-            places.append(same[0] if same else len(kept))
-            kept += [] if same else [number]
-            signs.append(float(np.sign(every[kept[places[-1]]] @ own)))
-        found = self._fed((*self.feeds, *(further[n - len(self.feeds)] for n in kept[len(self.feeds) :])))
-        found._require_apart()
-        return found, np.array(places, np.int64), np.array(signs)
+        found = Connections.of(self.feeds, further, lambda gaps: self._fed(gaps)._weights)
+        self._fed(found.gaps)._require_apart()
+        return found
 
     @property
     def _listed_loads(self) -> tuple[Any, ...]:
@@ -266,20 +249,15 @@ class PECAntenna(PortMatrices, Problem[AntennaSolution]):
         if not self.loads and not self.circuits:
             return super()._solve(data, options)
         # loads and circuits join the admittances of all gaps
-        (fed, places, signs), loads = self._joined, self._listed_loads
-        gaps, hertz, count = len(fed.feeds), float(self.frequency), len(loads)  # type: ignore[arg-type]
-        units = fed._solve(list(np.eye(gaps)), options)
-        z, circuits = np.zeros(gaps, np.complex128), np.zeros((gaps, gaps), np.complex128)
+        joined, loads = self._joined, self._listed_loads
+        gaps, hertz, count = len(joined.gaps), float(self.frequency), len(loads)  # type: ignore[arg-type]
+        units = self._fed(joined.gaps)._solve(list(np.eye(gaps)), options)
+        z = np.zeros(gaps, np.complex128)
         elements = np.array([load.impedance_at(hertz) for load in loads], np.complex128)
-        np.add.at(z, places[:count], elements)
-        for circuit in self.circuits:
-            own = slice(count, count + len(circuit.ports))
-            both = signs[own, None] * signs[own]
-            np.add.at(circuits, np.ix_(places[own], places[own]), both * circuit.admittance_at(hertz))
-            count += len(circuit.ports)
-        free = np.setdiff1d(places[len(loads) :], np.arange(len(self.feeds)))
+        np.add.at(z, joined.places[:count], elements)
         given = np.stack([self._checked(each) for each in data], axis=1)
-        found = Joined.of(admittances(units), z, circuits, free, given)
+        circuits = joined.admittance(self.circuits, hertz, count)
+        found = Joined.of(admittances(units), z, circuits, joined.free(count), given)
         # fields are those of the voltages of all gaps
         worst, first = max((each.info for each in units), key=lambda info: info.residual), units[0]
         x = np.stack([each.surface.coefficients for each in units], axis=1) @ found.voltages
@@ -288,7 +266,7 @@ class PECAntenna(PortMatrices, Problem[AntennaSolution]):
         ]
         return [
             AntennaSolution(
-                volts, sent, self._names, worst, own, load_currents=through[places[: len(loads)]],
+                volts, sent, self._names, worst, own, load_currents=through[joined.places[: len(loads)]],
                 load_resistances=elements.real.copy(), circuit_power=float(power),
             )
             for volts, sent, own, through, power in zip(

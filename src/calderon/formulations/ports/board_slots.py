@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.formulations.ports.circuits import MeasuredImpedance
+from calderon.formulations.ports.circuits import MeasuredImpedance, read_network
 from calderon.formulations.ports.gaps import OFF_LINE, DeltaGap, WireGap, check_line, on_line
 from calderon.spaces import EdgeSpace
 from calderon.validation import describe, finite_complex, positive_length, real_numbers, truth, unmasked
@@ -104,7 +104,7 @@ class Lumped:
             if given or self.parallel:
                 raise ValueError(f"a lumped element with an impedance has no {', '.join(given) or 'parallel=True'}")
             if isinstance(self.impedance, str | os.PathLike):
-                object.__setattr__(self, "impedance", MeasuredImpedance.read(self.impedance))
+                object.__setattr__(self, "impedance", MeasuredImpedance(read_network(self.impedance, 1)))
             elif hasattr(self.impedance, "s") and hasattr(self.impedance, "z0"):
                 object.__setattr__(self, "impedance", MeasuredImpedance(self.impedance))
             if not callable(self.impedance):

@@ -15,6 +15,8 @@ from calderon.backends.memory import require_memory
 from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.formulations.checks import wavenumber_and_frequency
 from calderon.formulations.ports.board_slots import Lumped
+from calderon.formulations.ports.circuits import Circuit, Joined
+from calderon.formulations.ports.connections import Connectable, Connections, checked_circuits
 from calderon.formulations.ports.feeds import reference_resistance
 from calderon.formulations.ports.gaps import WireGap
 from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep
@@ -38,12 +40,12 @@ RULE = np.polynomial.legendre.leggauss(4)
 
 
 @dataclass(frozen=True, eq=False)
-class WireAntenna(Described):
+class WireAntenna(Connectable, Described):
     """Thin wires in vacuum, or above a ground of metal in z = 0, fed at gaps or hit by a wave, exp(-i omega t).
 
     wires: a `Wire`, or several, which are joined where they have common points. ports: a `WireGap`, or several, or
-    none. loads: `Lumped` elements in gaps; one in the gap of a port is in series with it. frequency in Hz, or
-    wavenumber= in 1/m. ground: "pec" or None.
+    none. loads: `Lumped` elements in gaps; one in the gap of a port is in series with it. circuits: `Circuit`s between
+    gaps, as `connected` adds them. frequency in Hz, or wavenumber= in 1/m. ground: "pec" or None.
 
         wire = cal.Wire([[0, 0, -0.25], [0, 0, 0.25]], radius=1e-3, segments=42)
         solution = cal.WireAntenna(wire, cal.WireGap([0, 0, 0]), frequency=300e6).solve()
@@ -66,6 +68,7 @@ class WireAntenna(Described):
     loads: Sequence[Lumped] = field(default=(), kw_only=True)
     wavenumber: float = field(default=None, kw_only=True)  # type: ignore[assignment]
     ground: Literal["pec"] | None = field(default=None, kw_only=True)
+    circuits: tuple[Circuit, ...] = field(default=(), kw_only=True)
     network: WireNetwork = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -86,8 +89,9 @@ class WireAntenna(Described):
         for each in self.loads:
             if not isinstance(each.gap, WireGap):
                 raise TypeError(f"a load of wires lies in a WireGap, got {each.gap!r}")
+        object.__setattr__(self, "circuits", checked_circuits(self.circuits, WireGap))
         object.__setattr__(self, "network", WireNetwork(self.wires, self.ground is not None))
-        self._weights  # noqa: B018
+        self._weights, self._joined  # noqa: B018
 
     @property
     def unknowns(self) -> int:
@@ -97,11 +101,25 @@ class WireAntenna(Described):
     @cached_property
     def _weights(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(N, p) and (N, q): the current of each function through ports and loads."""
-        made = []
-        for gaps in (self.ports, [each.gap for each in self.loads]):
-            columns = [each.weights(self.network) for each in gaps if isinstance(each, WireGap)]
-            made.append(np.stack(columns, axis=1) if columns else np.zeros((self.unknowns, 0)))
-        return made[0], made[1]
+        return self._currents(self.ports), self._currents([each.gap for each in self.loads])
+
+    def _currents(self, gaps: Sequence[Any]) -> NDArray[np.float64]:
+        """(N, n) the current of each function through gaps."""
+        columns = [each.weights(self.network) for each in gaps]
+        return np.stack(columns, axis=1) if columns else np.zeros((self.unknowns, 0))
+
+    @cached_property
+    def _joined(self) -> Connections:
+        """Gaps of ports and of circuits."""
+        return Connections.of(self.ports, [gap for each in self.circuits for gap in each.ports], self._currents)
+
+    def _with_circuits(self, given: Complex, waves: Complex) -> Joined:
+        """All gaps for voltages (p, m) of the ports and right-hand sides (N, m) of waves."""
+        joined = self._joined
+        x = scipy.linalg.lu_solve(self._factors[1], np.hstack([joined.weights, waves]), check_finite=False)
+        found, count = joined.weights.T @ x, len(joined.gaps)
+        circuits = joined.admittance(self.circuits, self.frequency)
+        return Joined.of(found[:, :count], 0.0, circuits, joined.free(), given, found[:, count:])
 
     def at(self, frequency: float) -> Self:
         """These wires at another frequency in Hz."""
@@ -144,7 +162,13 @@ class WireAntenna(Described):
         new = "_factors" not in self.__dict__
         matrix, factors, assembly, factorisation = self._factors
         start = time.perf_counter()
-        rhs = np.stack([side for _, side in sides], axis=1)
+        rhs, through = np.stack([side for *_, side in sides], axis=1), None
+        voltages = np.stack([volts for _, volts, _ in sides], axis=1)
+        if self.circuits:
+            through = self._with_circuits(voltages, rhs)
+            rhs = rhs + self._joined.weights @ through.voltages
+        else:
+            rhs = rhs + self._weights[0] @ voltages
         x = scipy.linalg.lu_solve(factors, rhs, check_finite=False)
         seconds = time.perf_counter() - start
         sizes = np.maximum(np.linalg.norm(rhs, axis=0), np.finfo(float).tiny)
@@ -160,16 +184,21 @@ class WireAntenna(Described):
             f"dense matrix, {self.unknowns} x {self.unknowns}", self.unknowns, 0, np.empty(0), 0.0, True, len(sides),
             *spent, seconds,
         )  # fmt: skip
-        found = zip(sides, x.T, residuals, strict=True)
-        return [self._solution(given, one, replace(info, residual=float(r))) for (given, _), one, r in found]
+        sent = self._weights[0].T @ x if through is None else through.sent
+        absorbed = np.zeros(len(sides)) if through is None else through.absorbed
+        return [
+            self._solution(wave, volts, currents, float(power), one, replace(info, residual=float(r)))
+            for (wave, volts, _), currents, power, one, r in zip(sides, sent.T, absorbed, x.T, residuals, strict=True)
+        ]
 
-    def _side(self, data: Any) -> tuple[Any, Complex]:
+    def _side(self, data: Any) -> tuple[ElectromagneticPlaneWave | None, Complex, Complex]:
+        """The wave, voltages of the ports, and <f, E> of the wave."""
         if isinstance(data, ElectromagneticPlaneWave):
-            return data, self._incident(data)
+            return data, np.zeros(len(self.ports), np.complex128), self._incident(data)
         if not self.ports:
             raise ValueError("these wires have no ports: give ports=, or solve for an ElectromagneticPlaneWave")
         given = np.array(several(data, len(self.ports), "voltages", finite_complex), np.complex128)
-        return given, self._weights[0] @ given
+        return None, given, np.zeros(self.unknowns, np.complex128)
 
     def _incident(self, wave: ElectromagneticPlaneWave) -> Complex:
         """<f, E> of a plane wave, and of its reflection by the ground."""
@@ -182,17 +211,25 @@ class WireAntenna(Described):
         halves = np.stack([(along * (1 - part)).sum(axis=1), (along * part).sum(axis=1)], axis=1)
         return np.asarray(self.network.functions.T @ halves.ravel(), np.complex128)
 
-    def _solution(self, data: Any, x: Complex, info: SolutionInfo) -> WireSolution:
-        wave = data if isinstance(data, ElectromagneticPlaneWave) else None
-        ports, loads = self._weights
-        through, halves = loads.T @ x, self.network.functions @ x
+    def _solution(
+        self, wave: Any, voltages: Complex, sent: Complex, absorbed: float, x: Complex, info: SolutionInfo
+    ) -> WireSolution:
+        through, halves = self._weights[1].T @ x, self.network.functions @ x
         resistances = np.array([load.impedance_at(self.frequency).real for load in self.loads])
         taken = float(np.sum(resistances * np.abs(through) ** 2))
         lost = 0.5 * (float(np.real(np.vdot(halves, self._losses.real @ halves))) + taken)
-        voltages = np.zeros(len(self.ports), np.complex128) if wave is not None else data
         names = tuple(str(each) for each in self.ports)
         return WireSolution(
-            self.network, float(self.wavenumber), halves.reshape(-1, 2), voltages, ports.T @ x, names, lost, info, wave
+            self.network,
+            float(self.wavenumber),
+            halves.reshape(-1, 2),
+            voltages,
+            sent,
+            names,
+            lost,
+            info,
+            wave,
+            absorbed,
         )
 
     def admittance_matrix(self) -> Complex:

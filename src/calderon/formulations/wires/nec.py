@@ -6,12 +6,14 @@ G. J. Burke and A. J. Poggio, Numerical Electromagnetics Code (NEC) - Method of 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.files.whole_file import file_path
 from calderon.formulations.ports.board_slots import Lumped
+from calderon.formulations.ports.circuits import Circuit, Line
 from calderon.formulations.ports.gaps import WireGap
 from calderon.formulations.wires.antenna import WireAntenna
 from calderon.formulations.wires.solution import WireSolution
@@ -28,7 +30,7 @@ WITHOUT_MEANING = ("EK", "RP", "XQ", "PQ", "PT", "NE", "NH", "CP", "GD", "KH", "
 @dataclass(frozen=True, eq=False)
 class NecModel:
     """A deck of NEC-2. wires: one for each card; ports with their voltages in V; loads; ground: "pec" or
-    None; frequencies (n,) in Hz.
+    None; frequencies (n,) in Hz; circuits: lines and networks between segments.
 
         model = cal.read_nec("yagi.nec")
         model.antenna().solve(model.voltages).gain(np.pi / 2, 0.0, decibels=True)
@@ -40,11 +42,13 @@ class NecModel:
     loads: tuple[Lumped, ...]
     ground: str | None
     frequencies: NDArray[np.float64]
+    circuits: tuple[Circuit, ...] = ()
 
     def antenna(self, frequency: float | None = None) -> WireAntenna:
         """The wires with their ports and loads at a frequency in Hz, by default the first one of the deck."""
         hertz = float(self.frequencies[0]) if frequency is None else frequency
-        return WireAntenna(self.wires, self.ports, hertz, loads=self.loads, ground=self.ground)  # type: ignore[arg-type]
+        given: Any = {"loads": self.loads, "ground": self.ground, "circuits": self.circuits}
+        return WireAntenna(self.wires, self.ports, hertz, **given)
 
     def solve(self, frequency: float | None = None) -> WireSolution:
         """The solution for the voltages of the deck."""
@@ -77,6 +81,7 @@ class _Deck:
     ports: list[WireGap] = field(default_factory=list)
     voltages: list[complex] = field(default_factory=list)
     loads: list[Lumped] = field(default_factory=list)
+    circuits: list[Circuit] = field(default_factory=list)
     ground: str | None = None
     frequencies: NDArray[np.float64] = field(default_factory=lambda: np.array([299.8e6]))
 
@@ -206,6 +211,34 @@ def _excitation(deck: _Deck, v: Numbers) -> None:
     deck.voltages.append(complex(v[4], -v[5]))
 
 
+def _two_gaps(deck: _Deck, v: Numbers) -> list[WireGap]:
+    """The gaps of tag segment tag segment, with which a card begins."""
+    found = []
+    for place in (0, 2):
+        segments, number = deck.segments(_whole(v, place)), _count(_whole(v, place + 1))
+        if number > len(segments):
+            raise ValueError(f"segment {number} of {len(segments)}")
+        found.append(deck.gap(segments[number - 1]))
+    return found
+
+
+def _line(deck: _Deck, v: Numbers) -> None:
+    """TL tag segment tag segment impedance length G B G B: a line without loss, crossed for a negative impedance, as
+    long as its ends are apart for the length 0; with the admittances G + jB of both ends across it."""
+    gaps = _two_gaps(deck, v)
+    length = v[5] or float(np.linalg.norm(np.subtract(*(np.asarray(each.at) for each in gaps))))
+    deck.circuits.append(Circuit(Line(abs(v[4]), length, crossed=v[4] < 0), tuple(gaps)))
+    for gap, shunt in zip(gaps, (complex(v[6], -v[7]), complex(v[8], -v[9])), strict=True):
+        if shunt:
+            deck.circuits.append(Circuit([[shunt]], (gap,)))
+
+
+def _network(deck: _Deck, v: Numbers) -> None:
+    """NT tag segment tag segment G11 B11 G12 B12 G22 B22: admittances G + jB in S, for exp(+j omega t)."""
+    own, mutual, other = (complex(v[n], -v[n + 1]) for n in (4, 6, 8))
+    deck.circuits.append(Circuit([[own, mutual], [mutual, other]], tuple(_two_gaps(deck, v))))
+
+
 def _load(deck: _Deck, v: Numbers) -> None:
     """LD kind tag from to values: 0 series and 1 parallel R, L, C on each segment, 4 R, 5 conductivity; -1 none."""
     kind, places = _whole(v, 0), deck.segments(_whole(v, 1)) if v[0] >= 0 else []
@@ -251,15 +284,15 @@ def _ground(deck: _Deck, v: Numbers) -> None:
 
 CARDS: dict[str, tuple[int, Callable[[_Deck, Numbers], None]]] = {
     "GW": (9, _straight), "GA": (6, _arc), "GH": (9, _helix), "GM": (9, _moved), "GX": (2, _mirrored),
-    "GR": (2, _turned), "GS": (3, _scaled), "EX": (6, _excitation), "LD": (7, _load), "FR": (6, _frequencies),
-    "GN": (1, _ground), "GE": (1, lambda deck, values: None),
+    "GR": (2, _turned), "GS": (3, _scaled), "EX": (6, _excitation), "LD": (7, _load), "TL": (10, _line),
+    "NT": (10, _network), "FR": (6, _frequencies), "GN": (1, _ground), "GE": (1, lambda deck, values: None),
 }  # fmt: skip
 """Numbers that a card has, missing ones at its end being 0, and what it does."""
 
 
 def read_nec(path: str | os.PathLike[str]) -> NecModel:
-    """Read a deck of NEC-2: GW, GA, GH, GM, GX, GR, GS, GE, EX 0, LD -1, 0, 1, 4 (R) and 5, FR, GN -1 and 1; outputs
-    and approximations (RP, EK, ...) are left out. Lengths in m, voltages conjugated to exp(-i omega t).
+    """Read a deck of NEC-2: GW, GA, GH, GM, GX, GR, GS, GE, EX 0, LD -1, 0, 1, 4 (R) and 5, TL, NT, FR, GN -1 and 1;
+    outputs and approximations (RP, EK, ...) are left out. Lengths in m, voltages conjugated to exp(-i omega t).
 
     Raises ValueError with the line and the card for all others, and for numbers that do not fit; FileNotFoundError.
     """
@@ -289,4 +322,6 @@ def read_nec(path: str | os.PathLike[str]) -> NecModel:
         raise ValueError(f"{place.name} has no wires (GW)")
     wires = tuple(each.wire() for each in deck.parts)
     voltages = np.array(deck.voltages, np.complex128)
-    return NecModel(wires, tuple(deck.ports), voltages, tuple(deck.loads), deck.ground, deck.frequencies)
+    return NecModel(
+        wires, tuple(deck.ports), voltages, tuple(deck.loads), deck.ground, deck.frequencies, tuple(deck.circuits)
+    )

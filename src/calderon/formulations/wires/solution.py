@@ -43,7 +43,7 @@ class WireSolution(Feeds, SampledField, SavedSolution, Viewable, Described):
 
     currents (n, 2): in A at both ends of each segment, along it. voltages, feed_currents (p,): at the ports, in V and
     A. lost: time-averaged power in W that metal and loads take. incident: the wave, or None. info: the record of the
-    solver.
+    solver. circuit_power: in W, what circuits between ports absorb.
     """
 
     network: WireNetwork
@@ -55,6 +55,7 @@ class WireSolution(Feeds, SampledField, SavedSolution, Viewable, Described):
     lost: float
     info: SolutionInfo
     incident: ElectromagneticPlaneWave | None = None
+    circuit_power: float = 0.0
 
     saved_classes: ClassVar[Sequence[type]] = (WireNetwork, Wire, Conductor, ElectromagneticPlaneWave)
 

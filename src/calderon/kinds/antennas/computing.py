@@ -55,6 +55,7 @@ def _of_deck(file: CaseFile[AntennaCase]) -> Posed:
         "ports": model.ports,
         "loads": model.loads,
         "ground": antennas.ground or model.ground,
+        "circuits": model.circuits,
     }
     own = antennas.band is None and antennas.frequency is None
     hertz = np.unique(model.frequencies) if own else _frequencies(file.case)
@@ -81,6 +82,11 @@ def posed(file: CaseFile[AntennaCase], stages: Stages) -> Posed:
         for number, each in enumerate(getattr(case, table)):
             with file.blamed(table, "points" if table == "wire" else "kind", number=number):
                 listed.append(getattr(each, attribute))
+    circuits = []
+    for number, one in enumerate(case.circuit):
+        with file.blamed("circuit", "kind" if one.file is None else "file", number=number):
+            circuits.append(one.between(file.path_of))
+    given["circuits"] = tuple(circuits)
     if case.surface:
         with stages.stage("make the mesh"):
             names = {each.name: surface_mesh(file, number=number) for number, each in enumerate(case.surface)}

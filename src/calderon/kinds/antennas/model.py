@@ -1,15 +1,18 @@
-"""Case files of antennas and composite bodies: [antennas], [[surface]], [[region]], [[wire]], [[port]], [[load]]."""
+"""Case files of antennas and composite bodies: [antennas], [[surface]], [[region]], [[wire]], [[port]], [[load]],
+[[circuit]]."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from calderon.case.circuit_parts import Band, Elements
+from calderon.case.circuit_parts import Band, Elements, LinePart
 from calderon.case.mesh import NamedSurface
 from calderon.case.quantities import Conductivity, Frequency, Place, Resistance, Size
 from calderon.case.solver import MethodName
 from calderon.case.table import CaseModel, Table, key
-from calderon.formulations import DeltaGap, Lumped, WireGap
+from calderon.formulations import Circuit, DeltaGap, Lumped, WireGap
 from calderon.formulations.composite.surfaces import Interface, Metal, Sheet
 from calderon.formulations.options import DEFAULTS
 from calderon.formulations.wires.wire import MOST_SEGMENTS, Wire
@@ -168,6 +171,29 @@ class LoadTable(Gap, Elements):
         return self.element(self.gap)
 
 
+class CircuitTable(LinePart):
+    """[[circuit]]: a transmission line without loss, or a network of a Touchstone file, between the gaps of its
+    [[circuit.end]] tables, one for each port of it. A gap may be that of a port."""
+
+    kind: Literal["line", "network"] = key("it decides which other keys are accepted", ...)
+    file: str | None = key("a Touchstone file in the folder of the case, its frequencies cover those of the case")
+    end: tuple[Gap, ...] = key("gaps at its ports", ..., min_length=1, max_length=1000)
+
+    @model_validator(mode="after")
+    def _fits_its_kind(self) -> Self:
+        line = ("impedance", "length"), ("velocity", "crossed")
+        needed, optional = line if self.kind == "line" else (("file",), ())
+        self.require_keys(f"a circuit of the kind {self.kind!r}", needed, (*optional, "kind", "end"))
+        if self.kind == "line" and len(self.end) != 2:
+            raise ValueError(f"a line has two ends, got {len(self.end)} [[circuit.end]]")
+        return self
+
+    def between(self, path_of: Callable[[str], Path]) -> Circuit:
+        """The circuit; path_of: where a file of the case is."""
+        network = self.line if self.file is None else path_of(self.file)
+        return Circuit(network, tuple(each.gap for each in self.end))
+
+
 class AntennaSolver(Table):
     """[solver]: how the equations at a frequency are solved, and how many are. Wires alone have a dense matrix."""
 
@@ -185,6 +211,7 @@ class AntennaCase(CaseModel):
     wire: tuple[WireTable, ...] = ()
     port: tuple[PortTable, ...] = ()
     load: tuple[LoadTable, ...] = ()
+    circuit: tuple[CircuitTable, ...] = ()
     solver: AntennaSolver = AntennaSolver()
 
     @model_validator(mode="after")
@@ -195,7 +222,9 @@ class AntennaCase(CaseModel):
             if twice := [name for name in names if names.count(name) > 1]:
                 raise ValueError(f"{table}.name: {twice[0]!r} is given twice")
         if antennas.deck is not None:
-            if given := [name for name in ("surface", "region", "wire", "port", "load") if getattr(self, name)]:
+            if given := [
+                name for name in ("surface", "region", "wire", "port", "load", "circuit") if getattr(self, name)
+            ]:
                 raise ValueError(f"antennas.deck: the deck has all wires, ports and loads, leave [[{given[0]}]] out")
             return self
         if not self.surface and not self.wire:

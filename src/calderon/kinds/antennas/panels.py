@@ -45,6 +45,10 @@ def gain(results: AntennaResults, sheet: Sheet) -> None:
     sheet.headline("radiated, of the accepted power", f"{100 * radiated / accepted:.4g}", "%")
     sheet.numbers |= {"largest_gain_dBi": results.largest_gain, "radiated_W": radiated, "accepted_W": accepted}
     rows: list[Row] = [("accepted", number(1e3 * accepted), "mW"), ("radiated", number(1e3 * radiated), "mW")]
+    rows += [(name, number(1e3 * power), "mW") for name, power in results.absorbed.items() if power]
+    difference = (accepted - radiated - sum(results.absorbed.values())) / accepted
+    rows.append(("accepted less all others", f"{100 * difference:.2g}", "% of it"))
+    sheet.numbers |= {"absorbed_W": results.absorbed, "balance_error": difference}
     sheet.block(f"Power at {results.at}", rows)
     gains: list[Column] = [(GAIN.column(name.replace(" plane", "")), values) for name, values in cuts.items()]
     sheet.columns("gain.csv", [("angle_deg", np.degrees(angles)), *gains])
@@ -60,7 +64,12 @@ def parts(results: AntennaResults, sheet: Sheet) -> None:
     """The numbers of wires, surfaces and loads."""
     problem, case = results.problem, results.file.case
     rows: list[Row] = [(f"surface “{each.name}”", each.kind, "") for each in case.surface]
-    counts = ("wires", problem.wires), ("loads", problem.loads), ("regions", case.region)
+    counts = (
+        ("wires", problem.wires),
+        ("loads", problem.loads),
+        ("circuits", problem.circuits),
+        ("regions", case.region),
+    )
     rows += [(name, str(len(each)), "") for name, each in counts if each]
     sheet.block("Antenna", rows)
 

@@ -71,6 +71,16 @@ class AntennaResults(PortResults, Result[AntennaCase]):
         return float(self.sweep.frequencies[low]), float(self.sweep.frequencies[high])
 
     @cached_property
+    def absorbed(self) -> dict[str, float]:
+        """Power in W that is not radiated, by what absorbs it."""
+        solution, found = self.solution, {"in circuits": float(self.solution.circuit_power)}
+        if self.metal is None:
+            return {"in metal and loads": float(solution.lost), **found}
+        lossy = any(np.imag(each.permittivity) or np.imag(each.permeability) for each in solution.regions)
+        losses = {f"in {name}": power for name, power in solution.absorbed_power().items()} if lossy else {}
+        return {**losses, "in metal": solution.metal_power, "in loads": float(solution.load_powers().sum()), **found}
+
+    @cached_property
     def cuts(self) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
         """Angles in radians from the first axis of each plane, and gains in dBi in the three planes of the axes."""
         angles = np.linspace(0, 2 * np.pi, 361)
