@@ -351,6 +351,9 @@ def radar() -> Iterator[tuple[Any, Methods]]:
         **fields, **scattered, "absorbed_power": {"by": "auto"}, "absorption_cross_section": {"by": "auto"},
         "region_numbers": {"points": POINTS},
     }  # fmt: skip
+    tissue = cal.Material(2.0, conductivity=0.01, density=1000.0)
+    body = cal.DielectricScattering(mesh, frequency=cal.exact.SPEED_OF_LIGHT / (2 * np.pi), permittivity=tissue)
+    yield body.solve(wave), {"local_sar": {"points": [[0.1, 0.2, 0.3]]}, "averaged_sar": {"mass": 100.0, "voxel": 0.4}}
     surfaces, media = {0: cal.Interface("air", "body")}, {"air": cal.Material(), "body": cal.Material(2.0)}
     composite = cal.MaxwellProblem(mesh, regions=media, surfaces=surfaces, wavenumber=1.0)
     yield composite, {"at": k, "sweep": {"frequencies": [5e7], "wave": wave, **options}}

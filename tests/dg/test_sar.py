@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.dg.results.sar import BYTES_OF_A_VOXEL, Origin, averaged_sar, cube_averages, voxel_midpoints
+from calderon.data.sar import BYTES_OF_A_VOXEL, Origin, averaged_sar, cube_averages, voxel_midpoints
 
 VOXEL, DENSITY, MASS = 0.002, 1000.0, 0.010
 SIDE = (MASS / DENSITY) ** (1 / 3)  # 21.5 mm, 10.8 voxels
@@ -162,4 +162,4 @@ def test_the_memory_of_a_grid_is_known(monkeypatch):
     mesh = cal.mesh.box([0, 0, 0], [0.1, 0.1, 0.1], cells=2)
     monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 10_000_000)
     with pytest.raises(MemoryError, match="use larger voxels"):
-        voxel_midpoints(mesh, {"vacuum": 1000.0}, 0.001)
+        voxel_midpoints(mesh.vertices, 0.001)

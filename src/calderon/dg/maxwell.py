@@ -17,8 +17,8 @@ from calderon.dg.operator.reference import reference_tetrahedron
 from calderon.dg.results.far_field import enclosed
 from calderon.dg.results.periodic import PeriodicFields
 from calderon.dg.results.probe import Probe
-from calderon.dg.results.sar import require_tissue
 from calderon.dg.results.snapshots import Snapshots
+from calderon.dg.results.tissue import require_tissue
 from calderon.dg.results.transform import LastPeriods, RunningTransform
 from calderon.dg.run.checkpoint import RunKey, problem_of, signals_of, sums
 from calderon.dg.run.content import frequency_content

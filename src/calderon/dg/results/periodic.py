@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.data.sar import AveragedSAR, averaged_sar, voxel_midpoints
 from calderon.dg.domain import Domain
 from calderon.dg.results.far_field import EquivalentCurrents, enclosed, equivalent_currents
-from calderon.dg.results.sar import AveragedSAR, averaged_sar, voxel_midpoints
+from calderon.dg.results.tissue import tissue_corners
 from calderon.dg.sources.port import PortAmplitudes
 from calderon.exact.angular import radar_cross_section, unit_directions
 from calderon.files import file_path, whole_file
@@ -129,13 +130,13 @@ class PeriodicFields:
         """Rates averaged over cubes that hold `mass` (in kg) of tissue, on voxels with the side `voxel` (in m).
 
         The field is evaluated at the midpoints of the voxels, at eight points where tissues meet; tissue is what has a
-        density. See `calderon.dg.results.sar` for the rules of IEC/IEEE 62704-1 and what differs. Errors: ValueError
+        density. See `calderon.data.sar` for the rules of IEC/IEEE 62704-1 and what differs. Errors: ValueError
         where there is too little tissue, MemoryError.
         """
         mesh, medium = self._mesh, self._domain.medium
         mass, voxel = positive_length(mass, "mass"), positive_length(voxel, "voxel")
         # the grid, densities, and the field by element
-        corner, shape = voxel_midpoints(mesh, self.densities, voxel)
+        corner, shape = voxel_midpoints(tissue_corners(mesh, self.densities), voxel)
         rho = np.nan_to_num(self._density())
         field, search = self._domain.element_blocks.vectors(self._electric), Search(mesh)
         interpolation = self._domain.element_blocks.reference.interpolation

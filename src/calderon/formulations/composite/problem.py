@@ -192,12 +192,12 @@ class MaxwellProblem(FedBodies):
         around = self.regions[self._around]
         reference = permittivity_of(around, self.frequency).real
         return tuple(
-            region(
-                (), self.wavenumber, permittivity_of(each, self.frequency) / reference,
-                each.permeability / around.permeability,
+            replace(region((), self.wavenumber, epsilon / reference, mu / around.permeability), density=density)
+            for epsilon, mu, density in (
+                (permittivity_of(each, self.frequency), each.permeability, each.density)
+                for each in self.regions.values()
             )
-            for each in self.regions.values()
-        )  # fmt: skip
+        )
 
     @property
     def _ohms_around(self) -> float:

@@ -6,18 +6,20 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.formulations.composite.skeleton import NONE, RegionWalls, located
+from calderon.formulations.composite.skeleton import RegionWalls, located
 from calderon.formulations.composite.wired_currents import WiredCurrents
 from calderon.formulations.electromagnetic.dielectric_regions import Region
-from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents
+from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
+from calderon.formulations.fields_in_regions import METAL, FieldsInRegions
 from calderon.formulations.wires.tubes import tubes
+from calderon.mesh import TriangleMesh
 from calderon.spaces import VectorFunction
 from calderon.validation import one_or_more_points
 from calderon.view import Scene
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RegionFields(RadiatedField):
+class RegionFields(FieldsInRegions):
     """A solution with currents in several regions.
 
     names: of the regions. electric_currents J = n x H in A/m, or "E0/eta", magnetic_currents M = -n x E in V/m: of each
@@ -44,27 +46,19 @@ class RegionFields(RadiatedField):
     def region_names(self, points: ArrayLike) -> list[str | None]:
         """The name of the region of each point (n, 3), None in metal."""
         found = located(self._walls, one_or_more_points(points))
-        return [None if number == NONE else self.names[number] for number in found]
+        return [None if number == METAL else self.names[number] for number in found]
 
-    def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
-        return np.asarray(located(self._walls, points) != NONE)
+    @property
+    def _around(self) -> int:
+        return self.unbounded
 
-    def _total(self, name: str, points: ArrayLike, backend: str, precision: str) -> NDArray[np.complex128]:
-        """The field "electric" or "magnetic" in the region of each point, 0 in metal."""
-        x = one_or_more_points(points)
-        numbers = located(self._walls, x)
-        total = np.zeros((len(x), 3), np.complex128)
-        for number in np.unique(numbers[numbers != NONE]):
-            here = numbers == number
-            if number == self.unbounded:
-                total[here] = super()._total(name, x[here], backend, precision)
-                continue
-            values = getattr(self._currents_of(number), name)(x[here], backend, precision)
-            total[here] = values.conj() if self.regions[number].conjugated else values
-        return total
+    def _regions_at(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
+        return located(self._walls, points)
+
+    def _walls_of(self, number: int) -> TriangleMesh:
+        return self._walls[number].mesh
 
     def _currents_of(self, number: int) -> RadiatingCurrents:
-        """The currents that radiate the field in a region, conjugated where its operators are."""
         region, j, m = self.regions[number], self.electric_currents[number], self.magnetic_currents[number]
         impedance = complex(self.currents.impedance) * region.impedance
         if region.conjugated:

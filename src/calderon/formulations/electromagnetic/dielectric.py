@@ -1,7 +1,7 @@
 """Penetrable bodies: tangential E and H are continuous across their surfaces."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -156,7 +156,10 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
         single = unmasked(mu, "permeability").ndim == 0 and mu == 1
         given = [1.0] * number if single else mu
         permeability = material_constants(given, number, "permeability", self.gain)
-        return regions_between(self.parents, self.wavenumber, permittivity, permeability)
+        found = regions_between(self.parents, self.wavenumber, permittivity, permeability)
+        media = [self.permittivity] if isinstance(self.mesh, TriangleMesh) else self.permittivity
+        densities = (None, *(getattr(each, "density", None) for each in media))  # type: ignore[union-attr]
+        return tuple(replace(each, density=rho) for each, rho in zip(found, densities, strict=True))
 
     @cached_property
     def function_spaces(self) -> tuple[EdgeSpace, ...]:

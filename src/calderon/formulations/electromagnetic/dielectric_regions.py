@@ -29,6 +29,7 @@ class Region:
 
         E = impedance T J - K M,    H = K J + T M / impedance.
 
+    density: in kg/m^3, None if it is not known.
     conjugated: in a medium with gain, whose own wave exp(ikr) grows, a bounded region is represented with exp(-ikr) as
     well as with exp(ikr); wavenumber is then conj(k), impedance that for the wavenumber -k = -conj(wavenumber), and T,
     K are the complex conjugates of the operators for `wavenumber`.
@@ -40,6 +41,7 @@ class Region:
     wavenumber: complex
     impedance: complex
     conjugated: bool
+    density: float | None = None
 
     @property
     def is_conductor(self) -> bool:

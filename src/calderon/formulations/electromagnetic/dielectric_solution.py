@@ -10,13 +10,15 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.formulations.electromagnetic.dielectric_regions import Region, innermost, regions_between
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.electromagnetic.scattering_solution import ElectromagneticSolution
+from calderon.formulations.fields_in_regions import METAL, FieldsInRegions
 from calderon.formulations.options import largest_dense
+from calderon.mesh import TriangleMesh
 from calderon.spaces import VectorFunction
-from calderon.validation import one_of, one_or_more_points
+from calderon.validation import one_of
 
 
 @dataclass(frozen=True, eq=False)
-class DielectricSolution(ElectromagneticSolution):
+class DielectricSolution(FieldsInRegions, ElectromagneticSolution):
     """The field of an incident wave and penetrable bodies.
 
     electric_currents J = n x H in A/m, or "E0/eta", magnetic_currents M = -n x E in V/m: on each surface in turn, n
@@ -32,9 +34,17 @@ class DielectricSolution(ElectromagneticSolution):
     regions: tuple[Region, ...]
     parents: NDArray[np.int64]
 
-    def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
+    @property
+    def _around(self) -> int:
+        return 0
+
+    def _regions_at(self, points: NDArray[np.float64]) -> NDArray[np.int64]:
+        numbers = self.region_numbers(points)
         conductors = [number for number, region in enumerate(self.regions) if region.is_conductor]
-        return ~np.isin(self.region_numbers(points), conductors)
+        return np.where(np.isin(numbers, conductors), METAL, numbers)
+
+    def _walls_of(self, number: int) -> TriangleMesh:
+        return self.electric_currents[number - 1].space.mesh
 
     def _require_consistent(self) -> None:
         super()._require_consistent()
@@ -61,25 +71,8 @@ class DielectricSolution(ElectromagneticSolution):
         """(n,) the region of each point (n, 3): 0 around all bodies, i + 1 directly inside of surface i."""
         return innermost([current.space.mesh for current in self.electric_currents], points)
 
-    def _total(self, name: str, points: ArrayLike, backend: str, precision: str) -> NDArray[np.complex128]:
-        """The field "electric" or "magnetic" in the region of each point, 0 in conductors."""
-        x = one_or_more_points(points)
-        numbers = self.region_numbers(x)
-        total = np.zeros((len(x), 3), np.complex128)
-        for number in np.unique(numbers):
-            here = numbers == number
-            if number == 0:
-                total[here] = super()._total(name, x[here], backend, precision)
-                continue
-            region = self.regions[number]
-            if region.is_conductor:
-                continue
-            values = getattr(self._currents_of(region), name)(x[here], backend, precision)
-            total[here] = values.conj() if region.conjugated else values
-        return total
-
-    def _currents_of(self, region: Region) -> RadiatingCurrents:
-        """The currents that radiate the field in a region, conjugated where its operators are."""
+    def _currents_of(self, number: int) -> RadiatingCurrents:
+        region = self.regions[number]
 
         def here(currents: tuple[VectorFunction, ...]) -> tuple[VectorFunction, ...]:
             found = [(currents[i].space, np.asarray(sign * currents[i].coefficients)) for i, sign in region.surfaces]
@@ -104,8 +97,8 @@ class DielectricSolution(ElectromagneticSolution):
         one_of(by, ("auto", "fields", "flux"), "by")
         unknowns = sum(len(j.coefficients) + len(m.coefficients) for j, m in self._current_pairs())
         if by == "fields" or (by == "auto" and unknowns <= largest_dense()):
-            inside = self.regions[1:]
-            powers = [0.0 if r.is_conductor else self._currents_of(r).delivered_power() for r in inside]
+            inside = enumerate(self.regions[1:], start=1)
+            powers = [0.0 if r.is_conductor else self._currents_of(n).delivered_power() for n, r in inside]
             return self.currents.share * np.array(powers)
         inward = np.array([inward_power(*pair) for pair in self._current_pairs()])
         absorbed = inward.copy()

@@ -11,7 +11,7 @@ sides may end within voxels and cubes hold the mass to 1e-9, where the standard 
 at a face contains the whole voxel. All kinds of tissue count.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -21,8 +21,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import require_memory
-from calderon.mesh import TetrahedralMesh
-from calderon.validation import points_in_space, positive_length, unmasked
+from calderon.validation import points_in_space, unmasked
 
 OUTWARD_OF_CUBE = np.kron(np.eye(3), [[1], [-1]])
 """(6, 3) outward normals of the faces of a cube."""
@@ -105,19 +104,14 @@ class AveragedSAR:
         return np.where(inside, values, np.nan)
 
 
-def voxel_midpoints(
-    mesh: TetrahedralMesh, densities: Mapping[str, float | None], voxel: float
-) -> tuple[NDArray[np.float64], tuple[int, int, int]]:
-    """The first midpoint (3,) and the shape of a grid around all parts with a density.
+def voxel_midpoints(corners: NDArray[np.float64], voxel: float) -> tuple[NDArray[np.float64], tuple[int, int, int]]:
+    """The first midpoint (3,) and the shape of a grid around tissue, given points (n, 3) on its hull.
 
     Raises ValueError where there are none or the voxels are as large as the tissue, MemoryError with advice.
     """
-    tags = [tag for name, tag in mesh.names.items() if densities.get(name) is not None]
-    tissue = np.isin(mesh.tags, tags)
-    if not tissue.any():
-        raise ValueError("no part of the mesh has a density: give materials one in kg/m^3")
+    if not len(corners):
+        raise ValueError("no part of the mesh has a density: give materials one in kg/m^3, Material(density=1000.0)")
     # the box around the tissue, in whole voxels about its middle
-    corners = mesh.vertices[mesh.tetrahedra[tissue]].reshape(-1, 3)
     low, high = corners.min(axis=0), corners.max(axis=0)
     if not 0 < voxel < (high - low).min():
         raise ValueError(f"voxel={voxel!r}: a length below the tissue's extent, {(high - low).min():.4g} m, is needed")
@@ -126,14 +120,6 @@ def voxel_midpoints(
     middle = (low + high) / 2
     nx, ny, nz = map(int, counts)
     return middle - (counts - 1) / 2 * voxel, (nx, ny, nz)
-
-
-def require_tissue(mesh: TetrahedralMesh, densities: Mapping[str, float | None], mass: float, voxel: float) -> None:
-    """Errors as for `voxel_midpoints`, and ValueError for less tissue than the mass of a cube in kg."""
-    mass = positive_length(mass, "mass")
-    voxel_midpoints(mesh, densities, positive_length(voxel, "voxel"))
-    parts = [(mesh.tags == tag, densities.get(name)) for name, tag in mesh.names.items()]
-    require_mass(sum(float(mesh.volumes[own].sum()) * density for own, density in parts if density), mass)
 
 
 def averaged_sar(
