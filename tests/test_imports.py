@@ -19,6 +19,7 @@ DRIVERS = {
     "cupyx",
     "pyopencl",
     "mpi4py",
+    "gdstk",
     "gmsh",
     "manifold3d",
     "mcp",

@@ -110,6 +110,14 @@ def constructors() -> Iterator[Call]:
         "LaplaceNeumann": {"mesh": mesh, "side": "exterior", "space": "P1", "mirrors": None},
         "Interface": {"outside": "air", "inside": "body"},
         "Layer": {"thickness": 1e-3, "eps_r": 2.0, "mu_r": 1.0, "tan_delta": 0.01, "conductivity": 0.0},
+        "LayoutLayer": {
+            "name": "m", "bottom": 0.0, "height": 1e-6, "number": 10, "permittivity": None, "metal": True,
+            "datatype": 0,
+        },
+        "LayoutStack": {
+            "layers": [cal.LayoutLayer("m", 0.0, 1e-6, metal=True)], "margin": 1e-6, "permittivity": 1.0,
+            "ignored": [63],
+        },
         "LinePort": {"end": [0, 0], "toward": [1, 0], "width": 1e-3, "length": 1e-2},
         "LoadCase": {"loads": {1: cal.Pressure(1.0)}, "body": ()},
         "MaxwellProblem": {

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import gdstk
 import meshio
 import numpy as np
 
@@ -305,8 +306,15 @@ def statics() -> Iterator[tuple[Any, Methods]]:
     head.write_text("# Domain Description 1.1\nInterfaces 1\nInterface a: a.tri\nDomains 1\nDomain b: -a\n")
     sigma.write_text("b 1.0\n")
     ion.write_text("ATOM 1 O MOL 1 0 0 0 -0.5 1.5\n")
+    chip, layers = FOLDER / "a.gds", FOLDER / "stack.toml"
+    library = gdstk.Library()
+    library.new_cell("a").add(gdstk.rectangle((0, 0), (1, 1)), gdstk.Label("b", (0.5, 0.5)))
+    library.write_gds(chip)
+    layers.write_text('layer = [{ name = "m", bottom = 0, height = 1e-6, number = 0, metal = true }]')
+    yield cal.LayoutStack, {"read": {"path": layers}}
     yield cal.StaticProblem, {
         "from_fastcap": {"path": deck, "space": "P1"},
+        "from_layout": {"path": chip, "stack": layers, "h": 1e-6, "cell": None, "space": "P1"},
         "from_openmeeg": {"geometry": head, "conductivities": sigma, "scale": 1.0, "space": "P1"},
     }  # fmt: skip
     yield cal.Molecule, {"read": {"path": ion}}

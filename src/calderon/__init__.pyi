@@ -41,6 +41,8 @@ from .formulations import (
     Interface as Interface,
     LaplaceDirichlet as LaplaceDirichlet,
     LaplaceNeumann as LaplaceNeumann,
+    LayoutLayer as LayoutLayer,
+    LayoutStack as LayoutStack,
     Line as Line,
     Lumped as Lumped,
     Molecule as Molecule,

@@ -123,14 +123,22 @@ def example(
 
 @app.command()
 def mesh(
-    file: Annotated[Path, typer.Argument(help="Mesh file: .msh, .vtu, .stl, .obj, .ply, .inp, .bdf, .step, ...")],
-    h: Annotated[float | None, typer.Option("--h", help="Length of edges in m, for CAD models (.step, .iges).")] = None,
+    file: Annotated[Path, typer.Argument(help="Mesh file: .msh, .vtu, .stl, .obj, .ply, .inp, .bdf, .step, .gds, ...")],
+    h: Annotated[float | None, typer.Option("--h", help="Length of edges in m, for CAD models and layouts.")] = None,
     scale: Annotated[float, typer.Option(help="Metres per unit of the file: 0.001 for millimetres.")] = 1.0,
     frequency: Annotated[list[float] | None, typer.Option(help="Frequency in Hz; may be repeated.")] = None,
     speed_of_sound: Annotated[float, typer.Option(help="Speed of sound in m/s.")] = 1500.0,
+    stack: Annotated[Path | None, typer.Option(help="Heights and materials of the layers of a layout (.gds).")] = None,
+    cell: Annotated[str | None, typer.Option(help="Cell of a layout; the only one in no other unless given.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Case file of its capacitances, with its mesh.")] = None,
+    force: ForceOption = False,
 ) -> None:
-    """Check a mesh: size, quality, problems, elements per wavelength (of light for tetrahedra, else of sound)."""
-    _commands().mesh(file, h, scale, frequency, speed_of_sound)
+    """Check a mesh: size, quality, problems, elements per wavelength (of light for tetrahedra, else of sound). Of a
+    layout: its nets and regions, and a case file of their capacitances."""
+    if file.suffix.lower() == ".gds" or stack is not None or cell is not None or out is not None:
+        _commands().layout(file, stack, h, cell, out, force)
+    else:
+        _commands().mesh(file, h, scale, frequency, speed_of_sound)
 
 
 @app.command("warm-up")

@@ -35,6 +35,7 @@ from calderon.case import CaseFile, read
 from calderon.case import schema as case_schema
 from calderon.exact import SPEED_OF_LIGHT
 from calderon.kinds.numcalc.reading import Project, is_project, read_projects
+from calderon.kinds.statics.layout_case import layout_problem, layout_rows, write_layout_case
 from calderon.parallel import leave, world
 from calderon.processes import package_version, postponed, stops_raise
 from calderon.report.stages import stages_on
@@ -43,7 +44,7 @@ from calderon.warm_up import WARM_UPS, compiling_in_parallel
 from calderon.warm_up import warm_up as warmed_up
 
 DEPENDENCIES = ("numpy", "scipy", "numba", "meshio", "matplotlib", "h5py", "pydantic")
-EXTRAS = ("pyvista", "gmsh", "cupy-cuda12x", "cupy-cuda13x", "pyopencl", "mpi4py", "xarray", "pandas", "sofar", "mcp")
+EXTRAS = tuple("pyvista gmsh cupy-cuda12x cupy-cuda13x pyopencl mpi4py xarray pandas sofar gdstk mcp".split())
 PLAIN = "calderon-plain"
 SIGNS = str.maketrans({"−": "-", "–": "-", "°": " deg", "×": "x", "✓": "+"})
 
@@ -223,6 +224,19 @@ def mesh(file: Path, h: float | None, scale: float, frequency: list[float] | Non
         _print_warnings(screen, caught)
     if not checked.ok:
         raise typer.Exit(1)
+
+
+def layout(file: Path, stack: Path | None, h: float | None, cell: str | None, out: Path | None, force: bool) -> None:
+    """Print nets and regions of a layout, and write a case file of their capacitances."""
+    with plain_errors(), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        problem = layout_problem(file, stack, h, cell)
+        if out is not None:
+            write_layout_case(problem, out, f"Capacitances of {file.name}", force)
+        screen = _screen()
+        screen.print(surface_quality(problem.mesh, file.name))
+        screen.print(_table_of(layout_rows(problem, out)))
+        _print_warnings(screen, caught)
 
 
 def _print_warnings(screen: Console, caught: Iterable[warnings.WarningMessage | str]) -> None:

@@ -94,6 +94,7 @@ from .problem import Problem as Problem
 from .saving.loading import load as load
 from .resonances import resonances as resonances
 from .solution_info import SolutionInfo as SolutionInfo
+from .statics.files.layout_stack import LayoutLayer as LayoutLayer, LayoutStack as LayoutStack
 from .statics.files.pqr import Molecule as Molecule
 from .statics.problem import StaticProblem as StaticProblem
 from .statics.region import Region as Region

@@ -16,6 +16,8 @@ from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.statics.equation import StaticEquation
 from calderon.formulations.statics.files.fastcap import read_fastcap
+from calderon.formulations.statics.files.layout import read_layout
+from calderon.formulations.statics.files.layout_stack import LayoutStack
 from calderon.formulations.statics.files.openmeeg import read_openmeeg
 from calderon.formulations.statics.lead_field import lead_field
 from calderon.formulations.statics.loads import Source, density_loads, regions_of, source_loads
@@ -88,6 +90,29 @@ class StaticProblem(Problem[StaticSolution]):
         without conductivity, as of air, are left out. ValueError, naming file and line, for what is no such file."""
         mesh, regions = read_openmeeg(geometry, conductivities, scale_factor(scale))
         return cls(mesh, regions, {}, None, space)
+
+    @classmethod
+    def from_layout(
+        cls,
+        path: str | Path,
+        stack: LayoutStack | str | Path,
+        h: float,
+        cell: str | None = None,
+        space: Literal["P1", "P2"] = "P1",
+    ) -> "StaticProblem":
+        """The problem of a layout (.gds): polygons of each layer are extruded to their heights in a stack, or in
+        that of a .toml file (`LayoutStack.read`), and meshed with edges of about h in m, as by `cal.mesh.solids`.
+
+        Electrodes are nets, polygons of metal that touch, with the names of the labels that lie on them; pieces of
+        equal names are one electrode. Regions are dielectric layers by name. cell: the only one that is in no other
+        unless named. ValueError for layers of the file that the stack does not have, nets without a name or with two,
+        labels off the metal, and for what is no such file; MeshError if gdstk or gmsh is not installed.
+
+            problem = cal.StaticProblem.from_layout("chip.gds", "stack.toml", h=0.5e-6)
+            problem.capacitance_matrix()
+        """
+        mesh, regions, electrodes, outside = read_layout(path, stack, h, cell)
+        return cls(mesh, regions, electrodes, outside, space)
 
     @cached_property
     def posed(self) -> Posed:
