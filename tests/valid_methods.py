@@ -352,7 +352,8 @@ def radar() -> Iterator[tuple[Any, Methods]]:
     far = {"far_field": {**ANGLES, "backend": "numba"}, "far_field_arrays": ANGLES, "far_field_data": ANGLES}
     solution = metal.solve(wave)
     saved = {"save": {"path": FOLDER / "echo.h5"}}
-    yield solution, {**fields, **scattered, **far, "rcs": {**ANGLES, "polarization": "V"}, **saved}
+    shield = {"shielding_effectiveness": {"points": POINTS, "field": "electric"}}
+    yield solution, {**fields, **scattered, **far, "rcs": {**ANGLES, "polarization": "V"}, **saved, **shield}
     yield solution.currents, {name: near for name in ("electric", "magnetic")} | {"far_field": ANGLES}
     inside = glass.solve(wave)
     yield inside, {
@@ -373,7 +374,7 @@ def radar() -> Iterator[tuple[Any, Methods]]:
         wavenumber=100.0,
     )  # fmt: skip
     yield strip, {
-        "connected": {"network": [[0.02]], "ports": gap},
+        "connected": {"network": [[0.02]], "ports": gap}, "embedded": {"reference": 50.0, **options},
         "sweep": {"frequencies": 4e9, "wave": 5e9, "points": 3, "reference": 50.0, "interpolate": 1e-3},
         "admittance_matrix": options, "impedance_matrix": options, "scattering_matrix": {"reference": 50.0, **options},
     }  # fmt: skip
@@ -402,10 +403,15 @@ def wires() -> Iterator[tuple[Any, Methods]]:
     yield wire, {"impedance": {"frequency": 1e8}}
     antenna = cal.WireAntenna(wire, cal.WireGap([0, 0, 0]), 1e8)
     yield antenna, {
-        "connected": {"network": [[0.02]], "ports": cal.WireGap([0, 0, 0])},
+        "connected": {"network": [[0.02]], "ports": cal.WireGap([0, 0, 0])}, "embedded": {"reference": 50.0},
         "at": {"frequency": 1e8}, "matrix": {}, "solve": {"data": 1.0}, "solve_all": {"data": [1.0]},
         "admittance_matrix": {}, "impedance_matrix": {}, "scattering_matrix": {"reference": 50.0},
         "sweep": {"start": 1e8, "stop": 1.1e8, "points": 3, "reference": 50.0, "rtol": 1e-3},
+    }  # fmt: skip
+    beam = {"theta": 0.1, "phi": 0.0, "amplitudes": 1.0, "polarization": "V"}
+    yield antenna.embedded(), {
+        "far_fields": ANGLES, "generators": beam, "steered": beam, "fed": {"generators": 1.0},
+        "active_reflection": {"generators": 1.0}, "received": {**ANGLES, "polarization": "V", "amplitude": 1.0},
     }  # fmt: skip
     far, gain = {**ANGLES}, {**ANGLES, "polarization": None, "decibels": True}
     yield antenna.solve(), {

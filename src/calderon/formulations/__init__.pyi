@@ -88,6 +88,7 @@ from .ports.line_port import LineWave as LineWave, line_parameters as line_param
 from .ports.line_port import LinePort as LinePort, LineWaves as LineWaves
 from .ports.board_slots import Lumped as Lumped
 from .ports.circuits import Circuit as Circuit, Line as Line
+from .ports.embedded import EmbeddedPatterns as EmbeddedPatterns
 from .ports.port_sweep import PortSweep as PortSweep, Resonance as Resonance
 from .ports.probe import ProbePort as ProbePort
 from .problem import Problem as Problem

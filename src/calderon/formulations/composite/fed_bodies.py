@@ -2,7 +2,7 @@
 
 import copy
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from numbers import Real
@@ -38,6 +38,7 @@ class FedBodies(Connectable, PortMatrices, RadarProblem[CompositeSolution | Comp
     regions: Any
     ports: Any
     loads: Any
+    wires: Any
     junctions: Any
     media: Any
     frequency: Any
@@ -140,15 +141,24 @@ class FedBodies(Connectable, PortMatrices, RadarProblem[CompositeSolution | Comp
     def _solve(self, data: list[Any], options: SolveOptions) -> list[Any]:
         if not self.circuits:
             return super()._solve(data, options)
-        joined, checked = self._joined, [self._checked(each) for each in data]
-        gaps, count = self._fed(joined.gaps), len(joined.gaps)
-        waves = [each for each in checked if isinstance(each, ElectromagneticWave)]
-        sides = [gaps._right_hand_side(each) for each in (*np.eye(count), *waves)]
+        checked = [self._checked(each) for each in data]
+        x, info = self._columns([each for each in checked if isinstance(each, ElectromagneticWave)], options)
+        return self._superposed(x, info, checked)
+
+    def _columns(self, waves: list[ElectromagneticWave], options: SolveOptions) -> tuple[Complex, SolutionInfo]:
+        """(N, n) unknowns for 1 V at each gap, then for waves; the record of the one with the largest residual."""
+        gaps = self._fed(self._joined.gaps)
+        sides = [gaps._right_hand_side(each) for each in (*np.eye(len(gaps.ports)), *waves)]
         x, infos = self.system.solve(np.stack(sides, axis=1).astype(complex), options)
+        return x, max(infos, key=lambda each: each.residual)
+
+    def _superposed(self, x: Complex, info: SolutionInfo, checked: Sequence[Any]) -> list[Any]:
+        """Solutions for voltages at the ports, or waves, by superposition of `_columns`."""
+        joined, count = self._joined, len(self._joined.gaps)
         through = joined.weights.T @ x / self._ohms_around
         # columns of waves for those data that are some, and no voltages at the ports then
-        received, given = np.zeros((count, len(data)), complex), np.zeros((len(self.ports), len(data)), complex)
-        own, number = np.zeros((len(x), len(data)), complex), count
+        received, given = np.zeros((count, len(checked)), complex), np.zeros((len(self.ports), len(checked)), complex)
+        own, number = np.zeros((len(x), len(checked)), complex), count
         for n, each in enumerate(checked):
             if isinstance(each, ElectromagneticWave):
                 received[:, n], own[:, n] = through[:, number], x[:, number]
@@ -158,13 +168,25 @@ class FedBodies(Connectable, PortMatrices, RadarProblem[CompositeSolution | Comp
         circuits = joined.admittance(self.circuits, self.frequency)
         found = Joined.of(through[:, :count], 0.0, circuits, joined.free(), given, received)
         own += x[:, :count] @ found.voltages
-        info = max(infos, key=lambda each: each.residual)
         made = [self._solution(each, np.ascontiguousarray(c), info) for each, c in zip(checked, own.T, strict=True)]
         return [
             replace(each, feed_currents=sent, circuit_power=float(power))
             if isinstance(each, CompositeAntennaSolution) else each
             for each, sent, power in zip(made, found.sent.T, found.absorbed, strict=True)
         ]  # fmt: skip
+
+    def _combination(self, options: Any) -> Callable[[Complex], list[Any]]:
+        x, info = self._columns([], self._options(options))
+        return lambda given: self._superposed(x, info, list(given.T))
+
+    @property
+    def _places(self) -> NDArray[np.float64]:
+        wires = [each.ends for each in self.wires]
+        return np.concatenate([self.mesh.vertices[self.mesh.used_vertices], *wires])
+
+    @property
+    def _ports(self) -> int:
+        return len(self.ports)
 
     def _fed_solution(
         self, voltages: NDArray[Any], x: NDArray[Any], info: SolutionInfo, radiating: RadiatingCurrents, given: Any

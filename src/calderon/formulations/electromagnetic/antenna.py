@@ -1,7 +1,7 @@
 """Antennas of perfect conductors, fed by voltages across gaps."""
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self, Unpack
@@ -249,13 +249,15 @@ class PECAntenna(Connectable, PortMatrices, Problem[AntennaSolution]):
         if not self.loads and not self.circuits:
             return super()._solve(data, options)
         # loads and circuits join the admittances of all gaps
+        units = self._fed(self._joined.gaps)._solve(list(np.eye(len(self._joined.gaps))), options)
+        return self._combined(units, np.stack([self._checked(each) for each in data], axis=1))
+
+    def _combined(self, units: list[AntennaSolution], given: NDArray[Any]) -> list[AntennaSolution]:
+        """Solutions for voltages (p, m) of the feeds from those for 1 V at each gap."""
         joined, loads = self._joined, self._listed_loads
-        gaps, hertz, count = len(joined.gaps), float(self.frequency), len(loads)  # type: ignore[arg-type]
-        units = self._fed(joined.gaps)._solve(list(np.eye(gaps)), options)
-        z = np.zeros(gaps, np.complex128)
+        hertz, count, z = float(self.frequency or 0.0), len(loads), np.zeros(len(units), np.complex128)
         elements = np.array([load.impedance_at(hertz) for load in loads], np.complex128)
         np.add.at(z, joined.places[:count], elements)
-        given = np.stack([self._checked(each) for each in data], axis=1)
         circuits = joined.admittance(self.circuits, hertz, count)
         found = Joined.of(admittances(units), z, circuits, joined.free(count), given)
         # fields are those of the voltages of all gaps
@@ -266,13 +268,26 @@ class PECAntenna(Connectable, PortMatrices, Problem[AntennaSolution]):
         ]
         return [
             AntennaSolution(
-                volts, sent, self._names, worst, own, load_currents=through[joined.places[: len(loads)]],
+                volts, sent, self._names, worst, own, load_currents=through[joined.places[:count]],
                 load_resistances=elements.real.copy(), circuit_power=float(power),
             )
             for volts, sent, own, through, power in zip(
                 given.T, found.sent.T, currents, found.through.T, found.absorbed, strict=True
             )
         ]  # fmt: skip
+
+    def _combination(self, options: Any) -> Callable[[NDArray[Any]], list[AntennaSolution]]:
+        gaps = self._joined.gaps
+        units = self._fed(gaps).solve_all(list(np.eye(len(gaps))), **options)
+        return lambda given: self._combined(units, given)
+
+    @property
+    def _places(self) -> NDArray[np.float64]:
+        return self.mesh.vertices[self.mesh.used_vertices]
+
+    @property
+    def _ports(self) -> int:
+        return len(self.feeds)
 
     @property
     def _names(self) -> tuple[str, ...]:

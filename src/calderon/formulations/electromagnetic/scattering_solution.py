@@ -15,7 +15,7 @@ from calderon.formulations.electromagnetic.radiating_currents import RadiatedFie
 from calderon.formulations.scenes import currents_scene, directional_scene, pattern_rows
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.mesh.errors import warn_of_accuracy
-from calderon.validation import of_any_shape
+from calderon.validation import of_any_shape, one_of, one_or_more_points
 from calderon.view import Described, Scene, Viewable
 from calderon.waves import (
     ElectricDipole,
@@ -64,6 +64,15 @@ class ElectromagneticSolution(RadiatedField, Viewable, Described):
     def scattered_magnetic(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """H_s (n, 3) in A/m, or with eta = 1 "E0/eta", at points (n, 3); as `scattered_electric`."""
         return self.currents.magnetic(points, backend, precision)
+
+    def shielding_effectiveness(self, points: ArrayLike, field: str = "electric") -> NDArray[np.float64]:
+        """20 log10 |E_inc| / |E| (n,) in dB at points (n, 3), what a body keeps away from them, infinite where there is
+        no field; field="magnetic": of H. IEEE Std 299-2006."""
+        one_of(field, ("electric", "magnetic"), "field")
+        x = one_or_more_points(points)
+        without, there = (np.linalg.norm(getattr(each, field)(x), axis=-1) for each in (self.incident, self))
+        with np.errstate(divide="ignore"):
+            return np.asarray(20 * np.log10(without / there))
 
     def rcs(
         self, theta: ArrayLike, phi: ArrayLike | None = None, polarization: str | None = None

@@ -1,13 +1,17 @@
 """Gaps of an antenna at which generators, loads and circuits lie, each counted once."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.formulations.options import SolveChoices, named_options
 from calderon.formulations.ports.circuits import Circuit
+from calderon.formulations.ports.embedded import EmbeddedPatterns, embedded_patterns
+from calderon.formulations.ports.feeds import reference_resistance
 from calderon.formulations.ports.power_waves import Complex
 from calderon.validation import describe
 
@@ -66,10 +70,31 @@ def checked_circuits(circuits: object, kinds: Any) -> tuple[Circuit, ...]:
     return tuple(circuits)
 
 
-class Connectable:
-    """An antenna with `circuits` between its gaps."""
+class Connectable(ABC):
+    """An antenna with `circuits` between its gaps, and with patterns of its ports."""
 
     circuits: tuple[Circuit, ...]
+
+    @abstractmethod
+    def _combination(self, options: Any) -> Callable[[Complex], Sequence[Any]]:
+        """Solutions for voltages (p, m) at the ports, all from those for 1 V at one port that are solved here."""
+
+    @property
+    @abstractmethod
+    def _places(self) -> NDArray[np.float64]:
+        """(n, 3) points that the antenna is between."""
+
+    @property
+    @abstractmethod
+    def _ports(self) -> int:
+        """The number of ports."""
+
+    @named_options
+    def embedded(self, reference: float = 50.0, **options: Unpack[SolveChoices]) -> EmbeddedPatterns:
+        """The patterns of all ports, from one matrix and its factors: beams, active reflection, correlation, reception,
+        see `EmbeddedPatterns`. reference: resistance of generators and lines in ohm; options as in `solve`."""
+        r = reference_resistance(reference)
+        return embedded_patterns(self._combination(options), self._ports, r, self._places)
 
     def connected(self, network: Any, ports: Any) -> Self:
         """This antenna with one more passive circuit between gaps, which may be those of feeds: a `Line`, a network of

@@ -27,6 +27,10 @@ class Feeds:
     @abstractmethod
     def far_field(self, theta: ArrayLike, phi: ArrayLike | None = None) -> NDArray[np.complex128]: ...
 
+    def _over_all(self, directions: NDArray[np.float64]) -> NDArray[np.complex128]:
+        """The far field toward unit vectors (n, 3), below a ground that of the images."""
+        return self.far_field(directions)
+
     @abstractmethod
     def radiated_power(self) -> float: ...
 

@@ -1,7 +1,7 @@
 """Antennas and scatterers of thin wires, by piecewise linear currents and Galerkin's method."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -17,6 +17,7 @@ from calderon.formulations.checks import wavenumber_and_frequency
 from calderon.formulations.ports.board_slots import Lumped
 from calderon.formulations.ports.circuits import Circuit, Joined
 from calderon.formulations.ports.connections import Connectable, Connections, checked_circuits
+from calderon.formulations.ports.embedded import EmbeddedPatterns
 from calderon.formulations.ports.feeds import reference_resistance
 from calderon.formulations.ports.gaps import WireGap
 from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep
@@ -231,6 +232,23 @@ class WireAntenna(Connectable, Described):
             wave,
             absorbed,
         )
+
+    def embedded(self, reference: float = 50.0) -> EmbeddedPatterns:  # type: ignore[override]
+        """The patterns of all ports, from one factorisation: beams, active reflection, correlation, reception, see
+        `EmbeddedPatterns`. reference: resistance of generators and lines in ohm."""
+        return super().embedded(reference)
+
+    def _combination(self, options: Any) -> Callable[[Complex], list[WireSolution]]:
+        return lambda given: self.solve_all(list(given.T))  # factors are kept
+
+    @property
+    def _places(self) -> NDArray[np.float64]:
+        ends = self.network.ends.reshape(-1, 3)
+        return np.concatenate([ends, ends * [1.0, 1.0, -1.0]]) if self.ground else ends
+
+    @property
+    def _ports(self) -> int:
+        return len(self.ports)
 
     def admittance_matrix(self) -> Complex:
         """Y (p, p) in S: I = Y U for voltages U at the ports."""
