@@ -196,12 +196,14 @@ def _integral(rho, end, depth, place, direct, points, weights, out):
 
 
 @kernel
-def _integrals(rho, low, high, end, depths, place, direct, points, weights, out):
-    """Fill out (n, components) with the integrals at the distances rho (n,) in m from low to high. depths (2,): of
-    the path at most, and times rho at most; other arguments as in `_integral`."""
+def _integrals(rho, z, low, high, end, depths, place, direct, points, weights, out):
+    """Fill out (n, components) with the integrals at the distances rho (n,) and heights z (n,) in m from low to high.
+    depths (2,): of the path at most, and times rho at most; place: (`Sections.data`, layer, source_z, source_layer);
+    other arguments as in `_integral`."""
     for i in range(low, high):
         depth = depths[0] if rho[i] * depths[0] < depths[1] else depths[1] / rho[i]
-        _integral(rho[i], end, depth, place, direct, points, weights, out[i])
+        here = place[0], z[i], place[1], place[2], place[3]
+        _integral(rho[i], end, depth, here, direct, points, weights, out[i])
 
 
 def spatial_greens(
@@ -231,6 +233,14 @@ def spatial_greens(
         )
     places = (place(sections, z, layer), place(sections, source_z, source_layer))
     return SpatialGreens(*_evaluated(sections, distances, (z, source_z), places, NOTHING, 5))
+
+
+def greens_above(sections: Sections, rho: ArrayLike, height: ArrayLike) -> SpatialGreens:
+    """The five between sources on the face of the upper half-space, within it, and points of the horizontal distances
+    rho and that height above the face, in m and not zero, of one shape."""
+    top, face = len(sections.eps) - 1, float(sections.low[-1])
+    distances, z = np.asarray(rho, dtype=float), face + np.asarray(height, dtype=float)
+    return SpatialGreens(*_evaluated(sections, distances, (z, face), (top, top), NOTHING, 5))
 
 
 def horizontal_greens(
@@ -270,16 +280,19 @@ def _require_no_resonance(sections: Sections, heights: tuple[float, float], laye
 def _evaluated(
     sections: Sections,
     rho: np.ndarray,
-    heights: tuple[float, float],
+    heights: tuple[float | np.ndarray, float],
     layers: tuple[int, int],
     direct: Direct,
     components: int,
     images: Static = NO_IMAGES,
 ) -> np.ndarray:
-    """The first components (n, ...) at heights and in layers of the observer and the source."""
-    _require_no_resonance(sections, heights, layers)
+    """The first components (n, ...) at heights, one or many of the observer, and in layers of the observer and the
+    source."""
     flat = np.ascontiguousarray(rho).ravel()
-    places = sections.data, float(heights[0]), layers[0], float(heights[1]), layers[1]
+    z = np.ascontiguousarray(np.broadcast_to(heights[0], np.shape(rho)), dtype=float).ravel()
+    if len(z):
+        _require_no_resonance(sections, (float(z[0]), heights[1]), layers)
+    places = sections.data, layers[0], float(heights[1]), layers[1]
     close = [abs(k) for c, k in zip(direct[:2], direct[2:], strict=True) if c and k.imag < TURN * k.real]
     end = 1.2 * max([sections.densest, *close]) + 0.2 * sections.k0
     depths, rule = (PATH.depth[0] * sections.k0, PATH.depth[1]), gauss(16)
@@ -287,5 +300,5 @@ def _evaluated(
     out = np.empty((len(flat), components), dtype=complex)
     given = *(complex(each) for each in direct), images
     numbers = end, depths, places, given, points, weights, out
-    in_parts(lambda low, high: _integrals(flat, low, high, *numbers), len(flat), most=16)
+    in_parts(lambda low, high: _integrals(flat, z, low, high, *numbers), len(flat), most=16)
     return out.T.reshape(components, *rho.shape)

@@ -24,12 +24,15 @@ from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep
 from calderon.formulations.ports.power_waves import scattering
 from calderon.formulations.problem import require_several
 from calderon.formulations.solution_info import SolutionInfo
+from calderon.formulations.wires.earth import Earth, earth_below
 from calderon.formulations.wires.network import WireNetwork
 from calderon.formulations.wires.reactions import reaction_matrix
 from calderon.formulations.wires.solution import WireSolution, illumination
 from calderon.formulations.wires.wire import Wire
+from calderon.layers import Stack
+from calderon.mesh import Material
 from calderon.solvers.iteration import tolerance
-from calderon.validation import finite_complex, list_of, one_of, positive_length, several, whole_number
+from calderon.validation import finite_complex, list_of, positive_length, several, whole_number
 from calderon.view import Described
 from calderon.waves import ElectromagneticPlaneWave
 
@@ -42,11 +45,13 @@ RULE = np.polynomial.legendre.leggauss(4)
 
 @dataclass(frozen=True, eq=False)
 class WireAntenna(Connectable, Described):
-    """Thin wires in vacuum, or above a ground of metal in z = 0, fed at gaps or hit by a wave, exp(-i omega t).
+    """Thin wires in vacuum, or above a ground, fed at gaps or hit by a wave, exp(-i omega t).
 
     wires: a `Wire`, or several, which are joined where they have common points. ports: a `WireGap`, or several, or
     none. loads: `Lumped` elements in gaps; one in the gap of a port is in series with it. circuits: `Circuit`s between
-    gaps, as `connected` adds them. frequency in Hz, or wavenumber= in 1/m. ground: "pec" or None.
+    gaps, as `connected` adds them. frequency in Hz, or wavenumber= in 1/m. ground: None, "pec" for metal in z = 0, on
+    which wires may stand, a `Material` below z = 0, such as `cal.material("wet ground")`, or a `Stack` of layers below
+    vacuum; wires do not touch these two.
 
         wire = cal.Wire([[0, 0, -0.25], [0, 0, 0.25]], radius=1e-3, segments=42)
         solution = cal.WireAntenna(wire, cal.WireGap([0, 0, 0]), frequency=300e6).solve()
@@ -57,7 +62,8 @@ class WireAntenna(Connectable, Described):
         Z_mn = -i k eta (int int f_m . f_n G - k^-2 int int f_m' f_n' G) + int Z' f_m f_n + sum Z_load w_m w_n,
 
     Z' the impedance per length of metal and coating (`Wire`), w the current through a gap; the voltage U of a port is
-    the load U w. The reactance of a gap of no width depends on the length of segments, slowly: segments shorter than
+    the load U w. A ground that is not metal adds what it reflects to G, by Sommerfeld's integrals for currents of all
+    directions. The reactance of a gap of no width depends on the length of segments, slowly: segments shorter than
     eight radii are rough. Raises ValueError for wires that cross, and for gaps off the wires.
 
     R. F. Harrington, Field Computation by Moment Methods, chapter 4.
@@ -68,7 +74,7 @@ class WireAntenna(Connectable, Described):
     frequency: float = None  # type: ignore[assignment]
     loads: Sequence[Lumped] = field(default=(), kw_only=True)
     wavenumber: float = field(default=None, kw_only=True)  # type: ignore[assignment]
-    ground: Literal["pec"] | None = field(default=None, kw_only=True)
+    ground: Literal["pec"] | Material | Stack | None = field(default=None, kw_only=True)
     circuits: tuple[Circuit, ...] = field(default=(), kw_only=True)
     network: WireNetwork = field(init=False, repr=False)
 
@@ -80,8 +86,6 @@ class WireAntenna(Connectable, Described):
             object.__setattr__(self, name, list_of(one, kind, f"{name} are {kind.__name__} objects"))
         if not self.wires:
             raise ValueError("an antenna of wires needs a Wire, or a list of them")
-        if self.ground is not None:
-            one_of(self.ground, ("pec",), "ground, of metal in z = 0, if not None,")
         k, f = wavenumber_and_frequency(self.wavenumber, self.frequency, SPEED_OF_LIGHT, "speed of light")
         if np.imag(k) != 0:
             raise ValueError(f"wires are in vacuum, whose wavenumber is real, got {self.wavenumber!r}")
@@ -91,8 +95,21 @@ class WireAntenna(Connectable, Described):
             if not isinstance(each.gap, WireGap):
                 raise TypeError(f"a load of wires lies in a WireGap, got {each.gap!r}")
         object.__setattr__(self, "circuits", checked_circuits(self.circuits, WireGap))
-        object.__setattr__(self, "network", WireNetwork(self.wires, self.ground is not None))
+        object.__setattr__(self, "network", WireNetwork(self.wires, self.ground == "pec"))
+        if self._earth is not None:
+            self._require_above(self._earth.face)
         self._weights, self._joined  # noqa: B018
+
+    def _require_above(self, face: float) -> None:
+        """ValueError for wires that touch a ground with the face z = `face`, or are below it."""
+        above = self.network.ends[..., 2].min(axis=1) - face - self.network.segments[:, 7]
+        if not above.min() > 0:
+            owner = self.network.owners[above.argmin()]
+            raise ValueError(
+                f"wire {owner} reaches z = {self.network.ends[above.argmin(), :, 2].min():g} m, into the ground, whose "
+                f"face is z = {face:g} m: wires are above a ground that is not metal; for a rod in the earth take "
+                "wires on or next to it as a counterpoise, or ground='pec'"
+            )
 
     @property
     def unknowns(self) -> int:
@@ -131,12 +148,19 @@ class WireAntenna(Connectable, Described):
         need = 16 * (3 * self.unknowns**2 + 256 * len(self.network.segments))
         require_memory(need, f"the matrix of {self.unknowns} functions", "take fewer segments")
         network, k = self.network, float(self.wavenumber)
-        found = VACUUM_IMPEDANCE * reaction_matrix(network.segments, k, network.ground, network.functions)
+        found = reaction_matrix(network.segments, k, network.ground, network.functions)
+        if self._earth is not None:
+            found += network.functions.T @ (self._earth.half_matrix(network.segments, k) @ network.functions)
+        found *= VACUUM_IMPEDANCE
         found += (network.functions.T @ self._losses @ network.functions).toarray()
         for load, w in zip(self.loads, self._weights[1].T, strict=True):
             rows = np.flatnonzero(w)
             found[np.ix_(rows, rows)] += load.impedance_at(self.frequency) * np.outer(w[rows], w[rows])
         return np.asarray(found)
+
+    @cached_property
+    def _earth(self) -> Earth | None:
+        return None if self.ground is None or self.ground == "pec" else earth_below(self.ground, self.frequency)
 
     @cached_property
     def _losses(self) -> sparse.csr_array:
@@ -207,7 +231,7 @@ class WireAntenna(Connectable, Described):
             raise ValueError(f"the wave has k = {wave.wavenumber:g} 1/m, and these wires {self.wavenumber:g} 1/m")
         segments, part = self.network.segments, (RULE[0] + 1) / 2
         x = segments[:, None, :3] + part[:, None] * (segments[:, None, 6:7] * segments[:, None, 3:6])
-        field = illumination(wave, x.reshape(-1, 3), self.network.ground)[0].reshape(x.shape)
+        field = illumination(wave, x.reshape(-1, 3), self._earth or self.network.ground)[0].reshape(x.shape)
         along = np.einsum("nqi,ni->nq", field, segments[:, 3:6]) * (segments[:, 6:7] * RULE[1] / 2)
         halves = np.stack([(along * (1 - part)).sum(axis=1), (along * part).sum(axis=1)], axis=1)
         return np.asarray(self.network.functions.T @ halves.ravel(), np.complex128)
@@ -231,6 +255,7 @@ class WireAntenna(Connectable, Described):
             info,
             wave,
             absorbed,
+            self._earth,
         )
 
     def embedded(self, reference: float = 50.0) -> EmbeddedPatterns:  # type: ignore[override]
@@ -280,6 +305,6 @@ class WireAntenna(Connectable, Described):
         return f"{len(self.wires)} wire(s), {len(self.network.segments)} segments, {self.frequency:.4g} Hz"
 
     def __str__(self) -> str:
-        where = " above a ground of metal in z = 0" if self.ground else ""
+        where = " above a ground of metal in z = 0" if self.ground == "pec" else " above earth" if self.ground else ""
         ports = ", ".join(map(str, self.ports)) or "none"
         return f"{self.brief}{where}\n  {self.unknowns} unknowns, ports: {ports}"

@@ -13,11 +13,12 @@ from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE, unit_directions
 from calderon.formulations.ports.feeds import Feeds, reference_resistance
 from calderon.formulations.saving.solution_file import SavedSolution
 from calderon.formulations.solution_info import SolutionInfo
+from calderon.formulations.wires.earth import Earth
 from calderon.formulations.wires.network import WireNetwork
 from calderon.formulations.wires.radiation import far_fields, near_fields, with_images
 from calderon.formulations.wires.tubes import tubes
 from calderon.formulations.wires.wire import Wire
-from calderon.layers import Conductor
+from calderon.layers import Conductor, Sections
 from calderon.quadrature.sphere import far_field_square
 from calderon.validation import of_any_shape, one_or_more_points
 from calderon.view import Described, Scene, Viewable
@@ -25,10 +26,12 @@ from calderon.waves import ElectromagneticPlaneWave
 
 
 def illumination(
-    wave: ElectromagneticPlaneWave, x: NDArray[np.float64], ground: bool
+    wave: ElectromagneticPlaneWave, x: NDArray[np.float64], ground: bool | Earth
 ) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
-    """E and H (n, 3) of a wave at points (n, 3), with its reflection by a ground of metal in z = 0: the image of E,
-    with horizontal parts of the opposite sign, and that of H, with the vertical one."""
+    """E and H (n, 3) of a wave at points (n, 3), with its reflection by earth, or by a ground of metal in z = 0: the
+    image of E, with horizontal parts of the opposite sign, and that of H, with the vertical one."""
+    if isinstance(ground, Earth):
+        return ground.illumination(wave, x)
     electric, magnetic = wave.electric(x), wave.magnetic(x)
     if ground:
         image = x * [1.0, 1.0, -1.0]
@@ -43,7 +46,7 @@ class WireSolution(Feeds, SampledField, SavedSolution, Viewable, Described):
 
     currents (n, 2): in A at both ends of each segment, along it. voltages, feed_currents (p,): at the ports, in V and
     A. lost: time-averaged power in W that metal and loads take. incident: the wave, or None. info: the record of the
-    solver. circuit_power: in W, what circuits between ports absorb.
+    solver. circuit_power: in W, what circuits between ports absorb. earth: the ground below, if it is not metal.
     """
 
     network: WireNetwork
@@ -56,8 +59,11 @@ class WireSolution(Feeds, SampledField, SavedSolution, Viewable, Described):
     info: SolutionInfo
     incident: ElectromagneticPlaneWave | None = None
     circuit_power: float = 0.0
+    earth: Earth | None = None
 
-    saved_classes: ClassVar[Sequence[type]] = (WireNetwork, Wire, Conductor, ElectromagneticPlaneWave)
+    saved_classes: ClassVar[Sequence[type]] = (
+        WireNetwork, Wire, Conductor, ElectromagneticPlaneWave, Earth, Sections,
+    )  # fmt: skip
 
     @property
     def frequency(self) -> float:
@@ -83,6 +89,10 @@ class WireSolution(Feeds, SampledField, SavedSolution, Viewable, Described):
 
     def radiated_power(self) -> float:
         """Time-averaged power in W through a large sphere, above a ground through half of it: int |F|^2 / (2 eta)."""
+        if self.earth is not None:
+            return far_field_square(self._over_all, self.network.segments[:, :3], self.wavenumber, upper=True) / (
+                2 * VACUUM_IMPEDANCE
+            )
         whole = far_field_square(self._over_all, self._sources[0][:, :3], self.wavenumber)
         return (0.5 if self.network.ground else 1.0) * whole / (2 * VACUUM_IMPEDANCE)
 
@@ -93,7 +103,7 @@ class WireSolution(Feeds, SampledField, SavedSolution, Viewable, Described):
         directions = unit_directions(directions) if phi is None else directions
         flat = directions.reshape(-1, 3)
         found = self._over_all(flat)
-        if self.network.ground:
+        if self._lowest is not None:
             found[flat[:, 2] < 0] = 0
         return np.asarray(found.reshape(directions.shape))
 
@@ -118,13 +128,29 @@ class WireSolution(Feeds, SampledField, SavedSolution, Viewable, Described):
         return with_images(*given) if self.network.ground else given
 
     def _over_all(self, directions: NDArray[np.float64]) -> NDArray[np.complex128]:
-        return far_fields(*self._sources, self.wavenumber, VACUUM_IMPEDANCE, directions)
+        found = far_fields(*self._sources, self.wavenumber, VACUUM_IMPEDANCE, directions)
+        if self.earth is not None:
+            found += self.earth.far_fields(*self._sources, self.wavenumber, directions)
+        return found
+
+    @property
+    def _lowest(self) -> float | None:
+        """z of the ground in m."""
+        return 0.0 if self.network.ground else None if self.earth is None else self.earth.face
 
     def _fields(self, x: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
         electric, magnetic = near_fields(*self._sources, self.wavenumber, VACUUM_IMPEDANCE, x)
+        if self.earth is not None:
+            if (below := x[:, 2] < self.earth.face).any():
+                raise ValueError(
+                    f"{below.sum()} of {len(x)} points are in the ground, below z = {self.earth.face:g} m: fields are "
+                    "computed above it"
+                )
+            reflected = self.earth.near_fields(*self._sources, self.wavenumber, x)
+            electric, magnetic = electric + reflected[0], magnetic + reflected[1]
         if self.incident is None:
             return electric, magnetic
-        incident = illumination(self.incident, x, self.network.ground)
+        incident = illumination(self.incident, x, self.earth or self.network.ground)
         return electric + incident[0], magnetic + incident[1]
 
     def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -133,7 +159,7 @@ class WireSolution(Feeds, SampledField, SavedSolution, Viewable, Described):
             offset = points - begin
             s = np.clip(offset @ along, 0, length)
             found &= np.linalg.norm(offset - s[:, None] * along, axis=1) > radius
-        return found & (points[:, 2] >= 0) if self.network.ground else found
+        return found if self._lowest is None else found & (points[:, 2] >= self._lowest)
 
     def _fields_at(self, points: NDArray[np.float64]) -> list[Quantity]:
         electric, magnetic = self._fields(points)
@@ -149,6 +175,8 @@ class WireSolution(Feeds, SampledField, SavedSolution, Viewable, Described):
     def _require_consistent(self) -> None:
         if self.currents.shape != (len(self.network.segments), 2):
             raise ValueError("currents of another number of segments")
+        if self.earth is not None:
+            self.earth.require_consistent()
         if not self.voltages.shape == self.feed_currents.shape == (len(self.feeds),):
             raise ValueError("voltages and currents of another number of ports")
 
