@@ -38,6 +38,7 @@ COVERS = {
     "head_potentials": "potential.png",
     "strip_dipole": "near_field.png",
     "yagi_deck": "field.png",
+    "hf_dipole": "pattern.png",
     "driven_foundation": "water.png",
     "graded_insulator": "graded.png",
     "shielded_coil": "shield.png",

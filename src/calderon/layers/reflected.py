@@ -1,4 +1,4 @@
-"""What a stack reflects into the half-space above it: Green's functions between points of this half-space.
+"""Reflected parts of Green's functions between points of the half-space above a stack.
 
 They depend on the horizontal distance rho and on the sum s of both heights above the face alone. With R^2 = rho^2 +
 s^2, the products of R exp(-i k0 R) with G_xx, K and G_zz, and that of R^2 exp(-i k0 R) with G_zx / rho = -G_xz / rho,
@@ -120,7 +120,8 @@ def reflected_table(sections: Sections, low: float, high: float, reach: float) -
         raise ValueError("above the stack is a half-space of vacuum")
     low, high, reach = low * (1 - LIMITS.margin), high * (1 + LIMITS.margin), max(reach, 0.1 * low)
     doubled = 1 + int(np.ceil(np.log2(np.hypot(reach, high) / low)))
-    radii, begin = low * 2.0 ** np.arange(doubled + 1), float(np.arctan2(low, reach * (1 + LIMITS.margin)))
+    radii: Real = low * np.exp2(np.arange(doubled + 1, dtype=np.float64))
+    begin = float(np.arctan2(low, reach * (1 + LIMITS.margin)))
     angles = np.linspace(begin, np.pi / 2, 1 + int(np.ceil((np.pi / 2 - begin) / 0.8)))
     known: dict[tuple[float, ...], Complex] = {}
     for turn in range(LIMITS.halvings + 1):
@@ -171,7 +172,7 @@ def _series(sections: Sections, ends: Real) -> Complex:
 
 
 def reflections(sections: Sections, sine: Real) -> Reflected:
-    """What is reflected over what arrives, for directions at angles of these sines (n,) from the vertical: the factors
+    """Reflected over arriving waves, for directions at angles of these sines (n,) from the vertical: the factors
     of G_xx, K, G_zz, and of G_zx for sources along the horizontal direction, -1 times that of G_xz."""
     face = float(sections.low[-1])
     top = len(sections.eps) - 1

@@ -66,7 +66,7 @@ class Earth:
         return min(MOST_PARTS, 2 ** int(np.ceil(np.log2(max(1, needed)))))
 
     def half_matrix(self, segments: Real, k: float) -> Complex:
-        """What is added to the matrix (2 n, 2 n) over eta of both halves of all segments (n, 8)."""
+        """The reflected part of the matrix (2 n, 2 n) over eta of both halves of all segments (n, 8)."""
         ends = np.concatenate([segments[:, :3], segments[:, :3] + segments[:, 3:6] * segments[:, 6:7]])
         table, n = self.table(ends, ends), len(segments)
         first, second = np.triu_indices(n)
@@ -106,7 +106,7 @@ class Earth:
         return np.asarray(-1j * (k * current - np.array([[1, -1], [-1, 1]]) * charge[:, None, None] / k))
 
     def near_fields(self, segments: Real, currents: Complex, k: float, points: Real) -> tuple[Complex, Complex]:
-        """What is added to E (m, 3) in V/m and H (m, 3) in A/m at points (m, 3) above the ground, of currents (n, 2)."""
+        """The reflected E (m, 3) in V/m and H (m, 3) in A/m at points (m, 3) above the ground, of currents (n, 2)."""
         t, weights = _rule(self._parts(segments, float(points[:, 2].min()) - self.face))
         y = (segments[:, None, :3] + t[:, None] * (segments[:, 3:6] * segments[:, 6:7])[:, None]).reshape(-1, 3)
         slope = (currents[:, 1] - currents[:, 0]) / segments[:, 6]

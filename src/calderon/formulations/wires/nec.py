@@ -19,6 +19,7 @@ from calderon.formulations.wires.antenna import WireAntenna
 from calderon.formulations.wires.solution import WireSolution
 from calderon.formulations.wires.wire import MOST_SEGMENTS, Wire
 from calderon.layers import Conductor
+from calderon.mesh import Material
 from calderon.validation import describe
 
 LARGEST_FILE = 10_000_000
@@ -29,8 +30,8 @@ WITHOUT_MEANING = ("EK", "RP", "XQ", "PQ", "PT", "NE", "NH", "CP", "GD", "KH", "
 
 @dataclass(frozen=True, eq=False)
 class NecModel:
-    """A deck of NEC-2. wires: one for each card; ports with their voltages in V; loads; ground: "pec" or
-    None; frequencies (n,) in Hz; circuits: lines and networks between segments.
+    """A deck of NEC-2. wires: one for each card; ports with their voltages in V; loads; ground: "pec",
+    the medium below z = 0, or None; frequencies (n,) in Hz; circuits: lines and networks between segments.
 
         model = cal.read_nec("yagi.nec")
         model.antenna().solve(model.voltages).gain(np.pi / 2, 0.0, decibels=True)
@@ -40,7 +41,7 @@ class NecModel:
     ports: tuple[WireGap, ...]
     voltages: NDArray[np.complex128]
     loads: tuple[Lumped, ...]
-    ground: str | None
+    ground: str | Material | None
     frequencies: NDArray[np.float64]
     circuits: tuple[Circuit, ...] = ()
 
@@ -82,7 +83,7 @@ class _Deck:
     voltages: list[complex] = field(default_factory=list)
     loads: list[Lumped] = field(default_factory=list)
     circuits: list[Circuit] = field(default_factory=list)
-    ground: str | None = None
+    ground: str | Material | None = None
     frequencies: NDArray[np.float64] = field(default_factory=lambda: np.array([299.8e6]))
 
     def added(self, part: _Part) -> None:
@@ -276,22 +277,25 @@ def _frequencies(deck: _Deck, v: Numbers) -> None:
 
 
 def _ground(deck: _Deck, v: Numbers) -> None:
-    """GN -1 none, GN 1 perfect."""
-    if _whole(v, 0) not in (-1, 1):
-        raise ValueError("a ground of finite conductivity is not supported yet: GN 1 is a perfect one, GN -1 none")
-    deck.ground = "pec" if v[0] == 1 else None
+    """GN -1 none, GN 1 perfect, GN 2 radials 0 0 permittivity conductivity: earth, by Sommerfeld's integrals."""
+    kind = _whole(v, 0)
+    if kind not in (-1, 1, 2):
+        raise ValueError(f"kind {kind} is not supported: GN 2 is a ground of finite conductivity, GN 1 a perfect one")
+    if kind == 2 and v[1] != 0:
+        raise ValueError("a screen of radials is not supported: give radial wires above the ground")
+    deck.ground = Material(v[4], conductivity=v[5]) if kind == 2 else "pec" if kind == 1 else None
 
 
 CARDS: dict[str, tuple[int, Callable[[_Deck, Numbers], None]]] = {
     "GW": (9, _straight), "GA": (6, _arc), "GH": (9, _helix), "GM": (9, _moved), "GX": (2, _mirrored),
     "GR": (2, _turned), "GS": (3, _scaled), "EX": (6, _excitation), "LD": (7, _load), "TL": (10, _line),
-    "NT": (10, _network), "FR": (6, _frequencies), "GN": (1, _ground), "GE": (1, lambda deck, values: None),
+    "NT": (10, _network), "FR": (6, _frequencies), "GN": (6, _ground), "GE": (1, lambda deck, values: None),
 }  # fmt: skip
 """Numbers that a card has, missing ones at its end being 0, and what it does."""
 
 
 def read_nec(path: str | os.PathLike[str]) -> NecModel:
-    """Read a deck of NEC-2: GW, GA, GH, GM, GX, GR, GS, GE, EX 0, LD -1, 0, 1, 4 (R) and 5, TL, NT, FR, GN -1 and 1;
+    """Read a deck of NEC-2: GW, GA, GH, GM, GX, GR, GS, GE, EX 0, LD -1, 0, 1, 4 (R) and 5, TL, NT, FR, GN -1, 1 and 2;
     outputs and approximations (RP, EK, ...) are left out. Lengths in m, voltages conjugated to exp(-i omega t).
 
     Raises ValueError with the line and the card for all others, and for numbers that do not fit; FileNotFoundError.

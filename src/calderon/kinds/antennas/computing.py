@@ -54,7 +54,7 @@ def _of_deck(file: CaseFile[AntennaCase]) -> Posed:
         "wires": model.wires,
         "ports": model.ports,
         "loads": model.loads,
-        "ground": antennas.ground or model.ground,
+        "ground": file.case.ground or model.ground,
         "circuits": model.circuits,
     }
     own = antennas.band is None and antennas.frequency is None
@@ -94,7 +94,7 @@ def posed(file: CaseFile[AntennaCase], stages: Stages) -> Posed:
             mesh = meshes.joined(names)
         given |= {"mesh": mesh, "regions": case.regions, "surfaces": {each.name: each.sides for each in case.surface}}
     else:
-        given["ground"] = case.antennas.ground
+        given["ground"] = case.ground
     found = Posed(given, case.voltages, _frequencies(case), case.antennas.frequency)
     table, key = ("surface", "outside") if case.surface else ("wire", "points")
     with stages.stage("set up the ports"), file.blamed(table, key, number=0):

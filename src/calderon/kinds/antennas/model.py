@@ -30,7 +30,7 @@ class Antennas(Table):
     band: Band | None = None
     frequency: Frequency | None = key("of pattern, power and currents; that of the least |S11| unless given")
     reference: float = key("resistance of the lines in ohm to which S refers", 50.0, gt=0)
-    ground: Literal["pec"] | None = key("metal in z = 0 below wires without surfaces")
+    ground: str | None = key('below wires without surfaces: "pec" for metal in z = 0, a [[region]] or a material')
     deck: str | None = key("a .nec file in the folder of the case, instead of [[wire]], [[port]] and [[load]]")
 
 
@@ -221,6 +221,7 @@ class AntennaCase(CaseModel):
             names = [each.name for each in getattr(self, table)]
             if twice := [name for name in names if names.count(name) > 1]:
                 raise ValueError(f"{table}.name: {twice[0]!r} is given twice")
+        self.ground  # noqa: B018
         if antennas.deck is not None:
             if given := [
                 name for name in ("surface", "region", "wire", "port", "load", "circuit") if getattr(self, name)
@@ -245,6 +246,15 @@ class AntennaCase(CaseModel):
         found = {each.name: each.medium for each in self.region}
         named = {name for each in self.surface for name in each.sides.sides}
         return {AIR: Material(), **found} if AIR in named else found
+
+    @property
+    def ground(self) -> str | Material | None:
+        """The ground below wires: "pec", a medium, or None. ValueError for a name of none."""
+        name = self.antennas.ground
+        if name is None or name == "pec":
+            return name
+        regions = {each.name: each.medium for each in self.region}
+        return regions[name] if name in regions else material(name)
 
     @property
     def voltages(self) -> list[Any]:
