@@ -43,8 +43,8 @@ from calderon.report.terminal_tables import resolution, surface_quality, two_col
 from calderon.warm_up import WARM_UPS, compiling_in_parallel
 from calderon.warm_up import warm_up as warmed_up
 
-DEPENDENCIES = ("numpy", "scipy", "numba", "meshio", "matplotlib", "h5py", "pydantic")
-EXTRAS = tuple("pyvista gmsh cupy-cuda12x cupy-cuda13x pyopencl mpi4py xarray pandas sofar gdstk mcp".split())
+DEPENDENCIES = ("numpy", "scipy", "numba", "matplotlib", "h5py", "pydantic")
+EXTRAS = tuple("pyvista gmsh cupy-cuda12x cupy-cuda13x pyopencl mpi4py xarray pandas meshio sofar gdstk mcp".split())
 PLAIN = "calderon-plain"
 SIGNS = str.maketrans({"−": "-", "–": "-", "°": " deg", "×": "x", "✓": "+"})
 

@@ -1,5 +1,5 @@
 """The packages h5py and meshio, and figures of Matplotlib, imported when something of them is first used: a program
-that reads, writes and draws nothing does not wait for them."""
+that reads, writes and draws nothing does not wait for them, and meshio need not be installed."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -8,13 +8,21 @@ __all__ = ["figures", "h5py", "meshio"]
 
 
 class _Later:
-    """A package by its name: its attributes are those of the package, which the first of them imports."""
+    """A package by its name: its attributes are those of the package, which the first of them imports. what: for which
+    a package of the extra "formats" is needed, in the message of the ModuleNotFoundError where it is missing."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, what: str = "") -> None:
+        self._name, self._what = name, what
 
     def __getattr__(self, attribute: str) -> Any:
-        return getattr(import_module(self._name), attribute)
+        try:
+            module = import_module(self._name)
+        except ModuleNotFoundError as error:
+            if not self._what or error.name != self._name:
+                raise
+            text = f"{self._what} need {self._name}, which is not installed: pip install 'calderon[formats]'"
+            raise ModuleNotFoundError(text, name=self._name) from None
+        return getattr(module, attribute)
 
 
 if TYPE_CHECKING:
@@ -22,4 +30,5 @@ if TYPE_CHECKING:
     import matplotlib.figure as figures
     import meshio
 else:
-    h5py, meshio, figures = _Later("h5py"), _Later("meshio"), _Later("matplotlib.figure")
+    h5py, figures = _Later("h5py"), _Later("matplotlib.figure")
+    meshio = _Later("meshio", "files .vtu, .ply, .vtk, .off, .med and .xdmf")

@@ -48,7 +48,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """An empty hidden file next to `path`, with the same ending, that replaces it when the block ends without error.
 
         with whole_file("a.vtu") as scratch:
-            meshio.write(scratch, content)
+            scratch.write_text(content)
 
     It is created with the permissions of any new file (0666 less the umask), unlike those of the module tempfile, which
     its owner alone may read. Its contents are on the disk before it replaces an old file, and its name afterwards.

@@ -1,26 +1,20 @@
 """Fields on a surface, and in a volume, as files for ParaView."""
 
 import os
-from xml.sax.saxutils import escape
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.data.paraview import Fields
 from calderon.files import file_path, whole_file
-from calderon.files.formats import meshio
+from calderon.files.vtu import write_grid
 from calderon.mesh import TriangleMesh
-
-
-def _escaped(name: str) -> str:
-    """A name as an attribute in XML, into which meshio writes it as it is."""
-    return escape(name, {'"': "&quot;"})
 
 
 def write_fields(path: str | os.PathLike[str], mesh: TriangleMesh, at_vertices: Fields, on_triangles: Fields) -> None:
     """Write mesh, tags and fields to a .vtu file. Atomic: it appears whole or not at all. ValueError for another
     ending."""
-    cell_data = {"tag": [mesh.tags]} | {_escaped(name): [values] for name, values in on_triangles.items()}
+    cell_data = {"tag": mesh.tags} | on_triangles
     _write(path, mesh.vertices, "triangle", mesh.triangles, at_vertices, cell_data)
 
 
@@ -33,8 +27,7 @@ def write_volume_fields(
 ) -> None:
     """Write fields at the nodes (n, 3) and of tetrahedra to a .vtu file, as `write_fields`; cells (nt, 4), or (nt, 10)
     of quadratic tetrahedra with the edges in the order of VTK: 01, 12, 02, 03, 13, 23."""
-    cell_data = {_escaped(name): [values] for name, values in on_cells.items()}
-    _write(path, nodes, "tetra" if cells.shape[1] == 4 else "tetra10", cells, at_nodes, cell_data)
+    _write(path, nodes, "tetra" if cells.shape[1] == 4 else "tetra10", cells, at_nodes, on_cells)
 
 
 def _write(
@@ -43,11 +36,9 @@ def _write(
     kind: str,
     cells: NDArray[np.int64],
     at_points: Fields,
-    on_cells: dict[str, list[NDArray[np.int64]]],
+    on_cells: Fields,
 ) -> None:
     if file_path(path, "a field", "u.vtu").suffix.lower() != ".vtu":
         raise ValueError(f"fields are written to .vtu files, got {str(path)!r}: give a name such as 'u.vtu'")
-    point_data = {_escaped(name): values for name, values in at_points.items()}
-    output = meshio.Mesh(points, [(kind, cells)], point_data=point_data, cell_data=on_cells)
     with whole_file(path) as scratch:
-        meshio.write(scratch, output, file_format="vtu")
+        write_grid(scratch, points, [(kind, cells)], at_points, on_cells)

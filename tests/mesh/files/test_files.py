@@ -209,7 +209,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     def broken(*arguments, **keywords):
         raise OSError("disk full")
 
-    monkeypatch.setattr(meshio, "write", broken)
+    monkeypatch.setattr("calderon.mesh.files.formats.vtu.write_grid", broken)
     with pytest.raises(OSError, match="disk full"):
         sphere(1.0, 0.3).write(path)
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["a.vtu"]
@@ -358,7 +358,7 @@ def test_texts_cut_between_or_within_lines(tmp_path, name):
     rows = whole.splitlines(keepends=True)
     if name != "a.inp":  # its sets stand behind the triangles
         path.write_bytes(b"".join(rows[:-1]))
-        with pytest.raises(MeshError, match="incomplete, it holds 7 of 8 triangles|list index"):
+        with pytest.raises(MeshError, match="incomplete, it holds 7 of 8 (triangles|faces)"):
             read(path)
     path.write_bytes(whole[:-1])
     with pytest.warns(MeshWarning, match="the last line does not end"):

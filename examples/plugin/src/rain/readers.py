@@ -2,18 +2,18 @@
 
 from pathlib import Path
 
-import meshio
 import numpy as np
 
 from calderon.mesh import MeshError
+from calderon.mesh.files.file_mesh import FileMesh
 from calderon.mesh.files.formats.format import Format, Written
 
 
-def read(path: Path) -> meshio.Mesh:
+def read(path: Path) -> FileMesh:
     numbers = np.loadtxt(path, ndmin=2)
     if numbers.shape[1] != 9:
         raise MeshError(f"nine coordinates a line are needed, got {numbers.shape[1]}")
-    return meshio.Mesh(numbers.reshape(-1, 3), [("triangle", np.arange(3 * len(numbers)).reshape(-1, 3))])
+    return FileMesh(numbers.reshape(-1, 3), [("triangle", np.arange(3 * len(numbers)).reshape(-1, 3))])
 
 
 def write(mesh: Written, path: Path) -> None:

@@ -13,7 +13,7 @@ from calderon.dg.results.tissue import tissue_corners
 from calderon.dg.sources.port import PortAmplitudes
 from calderon.exact.angular import radar_cross_section, unit_directions
 from calderon.files import file_path, whole_file
-from calderon.files.formats import meshio
+from calderon.files.vtu import write_grid
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.tetrahedral.location import Search, locate
 from calderon.validation import finite_number, one_or_more_points, positive_length
@@ -188,14 +188,13 @@ class PeriodicFields:
             raise ValueError(f"fields in tetrahedra are written to .vtu files, got {str(path)!r}")
         mesh = self._mesh
         data = {
-            "|E| (V/m)": [self.mean_electric()],
-            "SAR (W/kg)": [np.nan_to_num(self.specific_absorption_rate())],
-            "material": [mesh.tags],
+            "|E| (V/m)": self.mean_electric(),
+            "SAR (W/kg)": np.nan_to_num(self.specific_absorption_rate()),
+            "material": mesh.tags,
         }
-        content = meshio.Mesh(mesh.vertices, [("tetra", mesh.tetrahedra)], cell_data=data)
         if self._domain.communicator.rank == 0:
             with whole_file(path) as partial:
-                content.write(partial, file_format="vtu")
+                write_grid(partial, mesh.vertices, [("tetra", mesh.tetrahedra)], {}, data)
 
     def _density(self) -> NDArray[np.float64]:
         """(tetrahedra,) kg/m^3, NaN where none is given."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from calderon.dg.domain import Domain
 from calderon.dg.run.observer import Instant, Observer, State
 from calderon.files import file_path, whole_file
-from calderon.files.formats import meshio
+from calderon.files.vtu import write_grid
 from calderon.mesh import TetrahedralMesh
 from calderon.validation import whole_number
 
@@ -58,9 +58,8 @@ class Snapshots(Observer):
         corners = self._mesh.vertices[self._mesh.tetrahedra].reshape(-1, 3)
         cells = [("tetra", np.arange(len(corners)).reshape(-1, 4))]
         data = {key: values.astype(np.float32) for key, values in fields.items()}
-        content = meshio.Mesh(corners, cells, point_data=data, cell_data={"material": [self._mesh.tags]})
         with whole_file(self.folder / name) as partial:
-            content.write(partial, file_format="vtu")
+            write_grid(partial, corners, cells, data, {"material": self._mesh.tags})
         self._write_collection()
 
     def _at_corners(self, field: NDArray[np.floating]) -> NDArray[np.float64]:

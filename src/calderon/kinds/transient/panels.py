@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import calderon.plots as plots
 from calderon.backends import format_bytes
 from calderon.data import Quantity
-from calderon.files.formats import meshio
+from calderon.files.vtu import write_grid
 from calderon.kinds.transient.cuts import around_parts, cuts_scene
 from calderon.kinds.transient.results import CutField, TransientResults
 from calderon.report import Sheet, panel
@@ -165,15 +165,14 @@ def snapshots(results: TransientResults, sheet: Sheet) -> None:
 def fields(results: TransientResults, sheet: Sheet) -> None:
     """fields.vtu, element by element."""
     found = results.amplitudes
-    data: dict[str, list[Any]] = {"material": [results.mesh.tags]}
+    data: dict[str, Any] = {"material": results.mesh.tags}
     if found is not None:
-        data |= {"|E| (V/m)": [found.electric], "SAR (W/kg)": [np.nan_to_num(found.sar)]}
+        data |= {"|E| (V/m)": found.electric, "SAR (W/kg)": np.nan_to_num(found.sar)}
     if results.final is not None:
-        data["|E| at the end (V/m)"] = [results.final]
+        data["|E| at the end (V/m)"] = results.final
 
     def write(path: Path) -> None:
-        content = meshio.Mesh(results.mesh.vertices, [("tetra", results.mesh.tetrahedra)], cell_data=data)
-        content.write(path, file_format="vtu")
+        write_grid(path, results.mesh.vertices, [("tetra", results.mesh.tetrahedra)], {}, data)
 
     sheet.file("fields.vtu", write)
 

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError, warn
+from calderon.mesh.files.file_mesh import FileMesh
 from calderon.mesh.files.formats.catalogue import format_of, suffixes
 
 SCRIPTS = (".geo", ".geo_unrolled")
@@ -46,7 +46,7 @@ class Elements(NamedTuple):
     sets: Mapping[str, NDArray[np.int64]]
 
 
-def file_content(path: Path, volumes: bool = False) -> meshio.Mesh:
+def file_content(path: Path, volumes: bool = False) -> FileMesh:
     """The content of a file, its points with three coordinates; volumes: in a format that holds tetrahedra.
 
     The messages of the format's reader are issued as warnings. Raises MeshError that reports what is wrong.
@@ -79,7 +79,7 @@ def file_content(path: Path, volumes: bool = False) -> meshio.Mesh:
             content = form.read(path)
             points = np.zeros((len(content.points), 3))
             points[:, : content.points.shape[1]] = content.points
-    except MeshError as error:
+    except (MeshError, ModuleNotFoundError) as error:
         _let_go(error)
         raise MeshError(f"{path}: {error}") from None
     except (Exception, SystemExit) as error:  # meshio raises anything from KeyError to SystemExit for broken files
@@ -105,7 +105,7 @@ def _let_go(error: BaseException) -> None:
         seen = seen.__context__
 
 
-def elements(content: meshio.Mesh, path: Path, kinds: Mapping[str, int]) -> list[Elements]:
+def elements(content: FileMesh, path: Path, kinds: Mapping[str, int]) -> list[Elements]:
     """The blocks of elements whose kind begins with one of these names, each with its number of corners (0: all nodes
     are corners). A warning reports curved elements once for each kind, even if a file has a block for each face."""
     sets = {name: ids for name, ids in content.cell_sets.items() if not name.startswith("gmsh:")}
@@ -149,7 +149,7 @@ def _whole_tags(values: ArrayLike, key: str, path: Path) -> NDArray[np.int64]:
     return tags.ravel()
 
 
-def named_tags(content: meshio.Mesh, dimension: int) -> dict[str, int]:
+def named_tags(content: FileMesh, dimension: int) -> dict[str, int]:
     """{name: tag} of the physical groups of a dimension."""
     fields = content.field_data.items()
     return {name: int(value[0]) for name, value in fields if np.shape(value) == (2,) and value[1] == dimension}
@@ -170,7 +170,7 @@ def commented_names(path: Path, comment: str) -> dict[str, int]:
         return {}
 
 
-def held(content: meshio.Mesh, kinds: Callable[[str], bool] = bool) -> str:
+def held(content: FileMesh, kinds: Callable[[str], bool] = bool) -> str:
     """The elements of a file, or those of some kinds, counted as text: "8 line, 4 tetra"."""
     counts: Counter[str] = Counter()
     for cells in content.cells:
@@ -178,7 +178,7 @@ def held(content: meshio.Mesh, kinds: Callable[[str], bool] = bool) -> str:
     return ", ".join(f"{counts[kind]} {kind}" for kind in sorted(counts) if kinds(kind)) or "nothing"
 
 
-def refuse_mixed_volumes(content: meshio.Mesh, path: Path) -> None:
+def refuse_mixed_volumes(content: FileMesh, path: Path) -> None:
     """MeshError for hexahedra, wedges or pyramids in addition to tetrahedra: without them the volume would have holes,
     and a boundary where they meet the tetrahedra."""
     solid = {cells.type for cells in content.cells if cells.dim == 3 and len(cells.data)}

@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
+from calderon.mesh.files.file_mesh import FileMesh
 from calderon.mesh.files.live import gmsh_content, into_gmsh, meshio_content, pyvista_content, trimesh_content
 from calderon.mesh.files.surfaces import surface_of
 from calderon.mesh.sizes import scale_factor
@@ -52,7 +52,7 @@ class Exchange:
         return cls._from(gmsh_content, _imported("gmsh", "gmsh", "'calderon[gmsh]'"), "gmsh's model", scale)
 
     @classmethod
-    def _from(cls, content: Callable[[Any], meshio.Mesh], mesh: Any, name: str, scale: float) -> Self:
+    def _from(cls, content: Callable[[Any], FileMesh], mesh: Any, name: str, scale: float) -> Self:
         factor = scale_factor(scale)
         try:
             found = content(mesh)
@@ -61,10 +61,11 @@ class Exchange:
         surface = surface_of(found, Path(name), factor)
         return cls(*surface)  # type: ignore[call-arg]
 
-    def to_meshio(self) -> meshio.Mesh:
+    def to_meshio(self) -> Any:
         """A `meshio.Mesh` with the cell data "tags", and names as physical groups."""
         fields = {name: np.array([tag, 2]) for name, tag in self.names.items()}
         blocks, data = [("triangle", self.triangles.copy())], {"tags": [self.tags.copy()]}
+        meshio = _imported("meshio", "meshio", "'calderon[formats]'")
         return meshio.Mesh(self.vertices.copy(), blocks, {}, data, fields)
 
     def to_pyvista(self) -> Any:
@@ -78,7 +79,7 @@ class Exchange:
     def to_trimesh(self) -> Any:
         """A `trimesh.Trimesh` with the face attribute "tags"."""
         tags = {"tags": self.tags.copy()}
-        made = _imported("trimesh", "trimesh", "trimesh").Trimesh
+        made = _imported("trimesh", "trimesh", "'calderon[formats]'").Trimesh
         return made(self.vertices.copy(), self.triangles.copy(), face_attributes=tags, process=False)
 
     def to_gmsh(self) -> None:

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
+from calderon.mesh.files.file_mesh import GMSH_KINDS, FileMesh
 
-GMSH_KINDS = {"triangle", "quad", "triangle6", "quad9", "quad8", "triangle10"}
+SURFACE_KINDS = {"triangle", "quad", "triangle6", "quad9", "quad8", "triangle10"}
 """Surface elements of gmsh by meshio's names."""
 
 
-def meshio_content(mesh: Any) -> meshio.Mesh:
+def meshio_content(mesh: Any) -> FileMesh:
     """A copy of a `meshio.Mesh` with three coordinates for each point; MeshError for other objects."""
     if not all(hasattr(mesh, name) for name in ("points", "cells", "cell_data", "field_data", "cell_sets")):
         raise MeshError(f"a meshio.Mesh has points and cells, got {type(mesh).__name__}")
@@ -23,10 +23,10 @@ def meshio_content(mesh: Any) -> meshio.Mesh:
     points = np.zeros((len(given), 3))
     points[:, : given.shape[1]] = given
     data = dict(mesh.cell_data)
-    return meshio.Mesh(points, mesh.cells, {}, data, dict(mesh.field_data), cell_sets=dict(mesh.cell_sets))
+    return FileMesh(points, mesh.cells, data, dict(mesh.field_data), dict(mesh.cell_sets))
 
 
-def pyvista_content(mesh: Any) -> meshio.Mesh:
+def pyvista_content(mesh: Any) -> FileMesh:
     """The polygons of a `pyvista.PolyData`, or the surface of another data set of PyVista; tags are the cell data
     "tags", or of another name that files use."""
     if not hasattr(mesh, "n_points") or not hasattr(mesh, "extract_surface"):
@@ -46,7 +46,7 @@ def pyvista_content(mesh: Any) -> meshio.Mesh:
     data = {name: np.asarray(poly.cell_data[name]) for name in poly.cell_data}
     kept = {name: values for name, values in data.items() if values.dtype.kind in "iuf" and values.ndim == 1}
     cell_data = {name: [values[offset + own] for own in numbers] for name, values in kept.items()}
-    return meshio.Mesh(np.asarray(poly.points, dtype=np.float64), blocks, cell_data=cell_data)
+    return FileMesh(np.asarray(poly.points, dtype=np.float64), blocks, cell_data=cell_data)
 
 
 def _starts(faces: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -60,16 +60,16 @@ def _starts(faces: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.array(starts, np.int64)
 
 
-def trimesh_content(mesh: Any) -> meshio.Mesh:
+def trimesh_content(mesh: Any) -> FileMesh:
     """The triangles of a `trimesh.Trimesh`; tags are the face attribute "tags"."""
     if not all(hasattr(mesh, name) for name in ("vertices", "faces", "face_attributes")):
         raise MeshError(f"a trimesh.Trimesh has vertices and faces, got {type(mesh).__name__}: merge a Scene first")
     tags = dict(mesh.face_attributes).get("tags")
     data = {} if tags is None else {"tags": [np.asarray(tags)]}
-    return meshio.Mesh(np.array(mesh.vertices, np.float64), [("triangle", np.array(mesh.faces, np.int64))], {}, data)
+    return FileMesh(np.array(mesh.vertices, np.float64), [("triangle", np.array(mesh.faces, np.int64))], data)
 
 
-def gmsh_content(gmsh: Any) -> meshio.Mesh:
+def gmsh_content(gmsh: Any) -> FileMesh:
     """The surface elements of gmsh's current model: of physical surfaces if there are any, else of all, and lines and
     solids if there are none. Tags are numbers of physical groups, the first of several, or of surfaces; the elements of
     surfaces that are reversed in their group are reversed."""
@@ -93,8 +93,8 @@ def gmsh_content(gmsh: Any) -> meshio.Mesh:
         if groups and entity not in owners:
             continue
         for kind, _, nodes in zip(*gmsh.model.mesh.getElements(2, entity), strict=True):
-            name = meshio.gmsh.gmsh_to_meshio_type.get(kind, "other")
-            if name not in GMSH_KINDS:
+            name = GMSH_KINDS[kind].name if kind in GMSH_KINDS else "other"
+            if name not in SURFACE_KINDS:
                 raise MeshError(f"surface {entity} has elements of gmsh's type {kind}: mesh it with triangles")
             corners = gmsh.model.mesh.getElementProperties(kind)[3]
             own = place[nodes.astype(np.int64)].reshape(-1, corners)
@@ -107,12 +107,12 @@ def gmsh_content(gmsh: Any) -> meshio.Mesh:
     for dimension in (1, 3) if not blocks else ():
         for kind, _, nodes in zip(*gmsh.model.mesh.getElements(dimension), strict=True):
             corners = gmsh.model.mesh.getElementProperties(kind)[3]
-            name = meshio.gmsh.gmsh_to_meshio_type.get(kind, "other")
+            name = GMSH_KINDS[kind].name if kind in GMSH_KINDS else "other"
             blocks.append((name, place[nodes.astype(np.int64)].reshape(-1, corners)))
             tags.append(np.zeros(len(blocks[-1][1]), np.int64))
     named = {gmsh.model.getPhysicalName(2, group): group for group in groups}
     names = {name: np.array([group, 2]) for name, group in named.items() if name}
-    return meshio.Mesh(points.reshape(-1, 3).copy(), blocks, {}, {"tags": tags} if tags else {}, names)
+    return FileMesh(points.reshape(-1, 3).copy(), blocks, {"tags": tags} if tags else {}, names)
 
 
 def into_gmsh(

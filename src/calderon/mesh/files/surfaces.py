@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.files.formats import meshio
 from calderon.mesh.coincident import compacted, joining_tolerance, sound_triangles, torn_vertices
 from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.content import Elements, elements, held, named_tags, refuse_mixed_volumes
+from calderon.mesh.files.file_mesh import FileMesh
 from calderon.mesh.files.skins import skin
 
 SURFACE_CORNERS = {"triangle": 3, "VTK_LAGRANGE_TRIANGLE": 3, "quad": 4, "VTK_LAGRANGE_QUADRILATERAL": 4, "polygon": 0}
@@ -29,7 +29,7 @@ class Surface(NamedTuple):
 
 
 def surface_of(
-    content: meshio.Mesh,
+    content: FileMesh,
     path: Path,
     scale: float,
     tolerance: float | None = None,
@@ -60,7 +60,7 @@ def surface_of(
     return Surface(vertices * scale, triangles, tags, names)
 
 
-def _surface(content: meshio.Mesh, path: Path) -> list[Elements]:
+def _surface(content: FileMesh, path: Path) -> list[Elements]:
     """Blocks of triangles; the boundary of the tetrahedra if there are no surface elements."""
     blocks = elements(content, path, SURFACE_CORNERS)
     polygons = sum(len(block.corners) for block in blocks if block.corners.shape[1] > 4)

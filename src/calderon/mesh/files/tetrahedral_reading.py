@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.files.formats import meshio
 from calderon.mesh.coincident import compacted
 from calderon.mesh.errors import MeshError, warn
 from calderon.mesh.files.content import (
@@ -20,6 +19,7 @@ from calderon.mesh.files.content import (
     named_tags,
     refuse_mixed_volumes,
 )
+from calderon.mesh.files.file_mesh import FileMesh
 from calderon.mesh.files.formats.format import BOUNDARIES, PARTS
 from calderon.mesh.sizes import scale_factor
 from calderon.mesh.tetrahedra import TetrahedralMesh
@@ -69,7 +69,7 @@ def holds_tetrahedra(path: str | Path) -> bool:
     return any(block.type.startswith("tetra") and len(block.data) for block in content.cells)
 
 
-def _cells(content: meshio.Mesh, path: Path, kind: str, corners: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _cells(content: FileMesh, path: Path, kind: str, corners: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Corners (n, 4 or 3) and tags (n,) of all tetrahedra or triangles."""
     blocks = elements(content, path, {kind: corners})
     tags = [np.zeros(len(block.corners), np.int64) if block.tags is None else block.tags for block in blocks]

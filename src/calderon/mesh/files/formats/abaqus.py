@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
-from calderon.mesh.files.formats.format import COUNT, Format, Written, refuse_names, write_by_meshio
+from calderon.mesh.files.file_mesh import FileMesh
+from calderon.mesh.files.formats.format import COUNT, Format, Written, refuse_names, rows_text
 from calderon.mesh.files.formats.included import included
 
 TYPES = {
@@ -42,7 +42,7 @@ MAKERS = {"ELGEN", "ELCOPY", "NGEN", "NFILL", "NCOPY", "NMAP", "MIRROR"}
 Section = tuple[str, dict[str, str], list[list[str]]]
 
 
-def read_abaqus(path: Path) -> meshio.Mesh:
+def read_abaqus(path: Path) -> FileMesh:
     """Surfaces and tetrahedra of one part, element sets as cell sets in the order in which they are met.
 
     `info` of the mesh holds messages for the user. Raises MeshError for elements with too few nodes or missing
@@ -95,7 +95,7 @@ def read_abaqus(path: Path) -> meshio.Mesh:
     # what was not read
     others = [f"{name} ({passed[name]} lines)" for name in sorted(passed) if not name.startswith(LINES)]
     notes = [f"elements ignored, of types that are not supported: {', '.join(others)}"] if others else []
-    return meshio.Mesh(np.array(points).reshape(-1, 3), cells, cell_sets=found if blocks else {}, info=notes)
+    return FileMesh(np.array(points).reshape(-1, 3), cells, cell_sets=found if blocks else {}, info=notes)
 
 
 def _refuse_unread(keyword: str, options: dict[str, str], rows: list[list[str]]) -> None:
@@ -167,11 +167,25 @@ def write_abaqus(mesh: Written, path: Path) -> None:
     """Write a surface with an element set for each tag."""
     (block,) = mesh.blocks
     names = block.used_names
-    sets = {name: [np.flatnonzero(block.tags == tag)] for tag, name in names.items()}
-    write_by_meshio(path, "abaqus", mesh, {"cell_sets": sets})
+    sets = {name: np.flatnonzero(block.tags == tag) for tag, name in names.items()}
+    _write_elements(path, mesh.vertices, block.elements, sets)
     first, rest = path.read_text(encoding="utf-8").split("\n", 1)
     count = f"** {COUNT}{len(block.elements)}, and the last line is {LAST_LINE}"
     path.write_text(f"{first}\n{count}\n** {block.commented(names)}\n{rest.rstrip()}\n{LAST_LINE}\n", encoding="utf-8")
+
+
+def _write_elements(
+    path: Path, vertices: NDArray[np.float64], triangles: NDArray[np.int64], sets: dict[str, NDArray[np.int64]]
+) -> None:
+    """Nodes, triangles and element sets, of numbers from 1."""
+    with path.open("w", encoding="utf-8") as file:
+        file.write("*HEADING\nmesh of calderon\n*NODE\n")
+        file.write(rows_text(np.column_stack([np.arange(1, len(vertices) + 1), vertices]), "%d, %.16e, %.16e, %.16e"))
+        file.write("*ELEMENT, TYPE=R3D3\n")
+        file.write(rows_text(np.column_stack([np.arange(len(triangles)), triangles]) + 1, "%d,%d,%d,%d"))
+        for name, own in sets.items():
+            rows = [",".join(map(str, own[i : i + 8] + 1)) for i in range(0, len(own), 8)]
+            file.write(f"*ELSET, ELSET={name}\n" + ",\n".join(rows) + "\n")
 
 
 INP = Format(

@@ -7,7 +7,6 @@ the numbers.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -19,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
+from calderon.mesh.files.file_mesh import FileMesh
 
 COMMENT, PARTS, BOUNDARIES = "calderon tags: ", "calderon parts: ", "calderon boundaries: "
 """Begin the comments with the names of surfaces, and of the tetrahedra and faces of volumes."""
@@ -67,7 +66,7 @@ class Written(NamedTuple):
     blocks: list[Tagged]
 
 
-Reader = Callable[[Path], "meshio.Mesh"]
+Reader = Callable[[Path], FileMesh]
 Writer = Callable[[Written, Path], None]
 
 
@@ -75,7 +74,7 @@ Writer = Callable[[Written, Path], None]
 class Format:
     """A mesh format.
 
-    suffixes: endings of its files, in lower case. read(path): the content of a file as meshio describes meshes, with
+    suffixes: endings of its files, in lower case. read(path): its content as a `FileMesh` or a `meshio.Mesh`, with
     tags as cell data or sets, and messages for the user in `info`; MeshError for what is wrong, and any other error is
     reported as a damaged file. write(mesh, path): writes a surface; None of a format that is read only. versions:
     writers by version, among them the usual one. write_volume(mesh, path): writes tetrahedra and faces; None of a
@@ -120,10 +119,3 @@ def rows_text(array: NDArray, form: str) -> str:
     text = StringIO()
     np.savetxt(text, array, fmt=form)
     return text.getvalue()
-
-
-def write_by_meshio(path: Path, file_format: str, mesh: Written, data: dict, **keywords: object) -> None:
-    """Write vertices and elements, and data by the names of meshio's arguments, without its messages."""
-    cells = [(block.kind, block.elements) for block in mesh.blocks]
-    with contextlib.redirect_stdout(StringIO()), contextlib.redirect_stderr(StringIO()):
-        meshio.write(path, meshio.Mesh(mesh.vertices, cells, **data), file_format=file_format, **keywords)

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
+from calderon.mesh.files.file_mesh import FileMesh
 from calderon.mesh.files.formats.format import COUNT, Format, Written, refuse_names, rows_text
 
 
-def read_obj(path: Path) -> meshio.Mesh:
+def read_obj(path: Path) -> FileMesh:
     """Triangles and quadrilaterals, with groups ("g" lines, or else objects, "o" lines) as cell sets in their order.
 
     Raises MeshError with the line of a vertex without three coordinates, of a face without three corners or with more
@@ -58,7 +58,7 @@ def read_obj(path: Path) -> meshio.Mesh:
         for name in dict.fromkeys(groups or objects)
     }
     cells = [(kind, np.array(faces[size], np.int64)) for kind, size in used]
-    return meshio.Mesh(np.array(points).reshape(-1, 3), cells, cell_sets=sets if used else {})
+    return FileMesh(np.array(points).reshape(-1, 3), cells, cell_sets=sets if used else {})
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

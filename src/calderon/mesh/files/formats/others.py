@@ -8,6 +8,7 @@ from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -18,18 +19,18 @@ from calderon.mesh.files.live import gmsh_content, pyvista_content
 from calderon.mesh.shapes.gmsh_session import gmsh_model
 
 
-def _by_meshio(kind: str) -> Callable[[Path], meshio.Mesh]:
+def _by_meshio(kind: str) -> Callable[[Path], Any]:
     return lambda path: meshio.read(path, file_format=kind)
 
 
-def _vtk(path: Path) -> meshio.Mesh:
+def _vtk(path: Path) -> Any:
     """Polygons (DATASET POLYDATA), which meshio does not know, by PyVista."""
     with path.open("rb") as file:
         polygons = b"POLYDATA" in file.read(512).upper()  # where the kind of its data stands
     return _by_pyvista(path) if polygons else meshio.read(path, file_format="vtk")
 
 
-def _by_pyvista(path: Path) -> meshio.Mesh:
+def _by_pyvista(path: Path) -> Any:
     try:
         import pyvista
     except ImportError:
@@ -37,7 +38,7 @@ def _by_pyvista(path: Path) -> meshio.Mesh:
     return pyvista_content(pyvista.read(path))
 
 
-def _by_gmsh(path: Path) -> meshio.Mesh:
+def _by_gmsh(path: Path) -> Any:
     """gmsh reads a copy: its libraries may keep a file open that they refuse, and then take it for the mended one."""
     with TemporaryDirectory() as folder, gmsh_model(path.stem) as gmsh:
         gmsh.merge(shutil.copyfile(path, str(Path(folder) / f"copy{path.suffix.lower()}")))
@@ -46,7 +47,7 @@ def _by_gmsh(path: Path) -> meshio.Mesh:
         return gmsh_content(gmsh)
 
 
-def _med(path: Path) -> meshio.Mesh:
+def _med(path: Path) -> Any:
     """Families are tags, named by their groups, by the smallest of several. By gmsh if meshio does not know the file:
     groups without names, and elements of some kinds without families. It is read from memory, since meshio keeps a file
     open that it refuses."""

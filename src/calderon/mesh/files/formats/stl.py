@@ -13,10 +13,10 @@ from typing import NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.files.formats import meshio
 from calderon.mesh.coincident import coincident_points
 from calderon.mesh.errors import MeshError, warn
-from calderon.mesh.files.formats.format import Format, Written, write_by_meshio
+from calderon.mesh.files.file_mesh import FileMesh
+from calderon.mesh.files.formats.format import Format, Written
 from calderon.mesh.topology import row_numbers
 from calderon.mesh.validation import area_vectors_of
 
@@ -36,7 +36,7 @@ _TEXT_FACET = re.compile(
 )
 
 
-def read_stl(path: Path) -> meshio.Mesh:
+def read_stl(path: Path) -> FileMesh:
     """The triangles, equal corners joined. A file is binary if its size fits its number of triangles, even if it begins
     with "solid".
 
@@ -123,7 +123,7 @@ def _refuse(text: bytes, place: int, what: str) -> NoReturn:
     raise MeshError(f"line {text.count(bytes([10]), 0, place) + 1}: {what}")
 
 
-def _mesh(solids: list[NDArray[np.float64]], names: list[str]) -> meshio.Mesh:
+def _mesh(solids: list[NDArray[np.float64]], names: list[str]) -> FileMesh:
     corners = np.concatenate([np.zeros((0, 3, 3)), *solids])
     points, number = row_numbers(corners.reshape(-1, 3))
     data, fields = {}, {}
@@ -132,7 +132,7 @@ def _mesh(solids: list[NDArray[np.float64]], names: list[str]) -> meshio.Mesh:
         for tag, name in enumerate(names, start=1):
             if name:
                 fields[name if name not in fields else f"{name} ({tag})"] = np.array([tag, 2])
-    return meshio.Mesh(points, [("triangle", number.reshape(-1, 3))], {}, data, fields)
+    return FileMesh(points, [("triangle", number.reshape(-1, 3))], data, fields)
 
 
 def _refuse_what_is_lost(mesh: Written) -> None:
@@ -166,10 +166,20 @@ def _refuse_what_is_lost(mesh: Written) -> None:
         )
 
 
+def write_stl(mesh: Written, path: Path) -> None:
+    """Write triangles with their normals as binary: 80 bytes, their number, and 50 bytes of each."""
+    corners = mesh.vertices[mesh.blocks[0].elements]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.maximum(np.linalg.norm(normals, axis=1), np.finfo(float).tiny)[:, None]
+    facets = np.zeros(len(corners), FACET)
+    facets["normal"], facets["corners"] = normals, corners
+    path.write_bytes(b"binary STL of calderon".ljust(80) + np.array(len(corners), "<u4").tobytes() + facets.tobytes())
+
+
 STL = Format(
     (".stl",),
     read_stl,
-    lambda mesh, path: write_by_meshio(path, "stl", mesh, {}, binary=True),
+    write_stl,
     is_soup=True,
     refuses=_refuse_what_is_lost,
 )

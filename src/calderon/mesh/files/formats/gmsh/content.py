@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.files.formats import meshio
+from calderon.mesh.files.file_mesh import GMSH_KINDS, Kind
 from calderon.mesh.files.formats.gmsh.sections import Section
 
 
@@ -36,9 +36,8 @@ class Content:
     blocks: list[Block]
 
 
-def kind_of(number: int, section: Section) -> tuple[str, int, int]:
-    """meshio's name of a type of elements, its dimension and its number of nodes."""
-    name = meshio.gmsh.gmsh_to_meshio_type.get(number, "")
-    if name not in meshio._common.num_nodes_per_cell:
+def kind_of(number: int, section: Section) -> Kind:
+    """A type of elements: its name, its dimension and its number of nodes."""
+    if number not in GMSH_KINDS:
         section.refuse(f"has elements of the unknown kind {number}")
-    return name, meshio._mesh.topological_dimension[name], meshio._common.num_nodes_per_cell[name]
+    return GMSH_KINDS[number]

@@ -15,22 +15,28 @@ from calderon.mesh.files.formats.format import (
     refuse_large_tags,
     refuse_names,
     rows_text,
-    write_by_meshio,
 )
 from calderon.mesh.files.formats.gmsh.reading import read_gmsh
 
 
 def write_version_2(mesh: Written, path: Path) -> None:
     """Write a surface or a volume in version 2.2."""
-    tags, dimension = [block.tags.astype(np.int32) for block in mesh.blocks], {"triangle": 2, "tetra": 3}
-    data = {
-        "cell_data": {"gmsh:physical": tags, "gmsh:geometrical": tags},
-        "field_data": {n: np.array([tag, dimension[b.kind]]) for b in mesh.blocks for n, tag in b.names.items()},
-    }
-    write_by_meshio(path, "gmsh22", mesh, data, binary=False)
-    if comments := _comment_section(mesh.blocks):
-        head, mark, rest = path.read_text(encoding="utf-8").partition("$EndMeshFormat\n")
-        path.write_text(head + mark + comments + rest, encoding="utf-8")
+    kinds = {"triangle": (2, 2), "tetra": (3, 4)}  # dimension, and gmsh's number
+    names = [f'{kinds[b.kind][0]} {tag} "{name}"\n' for b in mesh.blocks for name, tag in b.names.items()]
+    first = 1
+    with path.open("w", encoding="utf-8") as file:
+        file.write("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n" + _comment_section(mesh.blocks))
+        if names:
+            file.write(f"$PhysicalNames\n{len(names)}\n{''.join(names)}$EndPhysicalNames\n")
+        numbered = np.column_stack([np.arange(1, len(mesh.vertices) + 1), mesh.vertices])
+        file.write(f"$Nodes\n{len(numbered)}\n" + rows_text(numbered, "%d %.17g %.17g %.17g") + "$EndNodes\n")
+        file.write(f"$Elements\n{sum(len(block.elements) for block in mesh.blocks)}\n")
+        for block in mesh.blocks:
+            numbers, kind = first + np.arange(len(block.elements)), np.full(len(block.elements), kinds[block.kind][1])
+            columns = [numbers, kind, np.full_like(kind, 2), block.tags, block.tags, block.elements + 1]
+            file.write(rows_text(np.column_stack(columns), "%d"))
+            first += len(block.elements)
+        file.write("$EndElements\n")
 
 
 def write_version_4(mesh: Written, path: Path) -> None:

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
+from calderon.mesh.files.file_mesh import FileMesh
 from calderon.mesh.files.formats.gmsh.content import Block, Content
 from calderon.mesh.files.formats.gmsh.element_data import element_data
 from calderon.mesh.files.formats.gmsh.sections import format_of
@@ -30,7 +30,7 @@ Names = dict[str, tuple[int, int]]
 _NAME = re.compile(rb'\s*(\d)\s+([+-]?\d{1,9})\s+"(.*)"\s*')
 
 
-def read_gmsh(path: Path) -> meshio.Mesh:
+def read_gmsh(path: Path) -> FileMesh:
     """Nodes and elements. Tags are physical groups: 0 for elements without one, the smallest for those in several;
     entities where no element of a dimension, and none above, has a group. Elements of a reversed entity of a group, as
     `Physical Surface(1) = {-5}` has it, are reversed. `info` of the mesh holds messages for the user.
@@ -49,10 +49,10 @@ def read_gmsh(path: Path) -> meshio.Mesh:
     nodes = _places(content)
     grouped = max((block.dimension for block in content.blocks if block.groups.shape[1]), default=-1)
     blocks, notes = _in_one_group(content.blocks, names, form.version.startswith("2"))
-    return meshio.Mesh(
+    return FileMesh(
         content.points,
         [(block.kind, nodes(block)) for block in blocks],
-        cell_data=_tags(blocks, grouped) | element_data(data, form, blocks),
+        cell_data={**_tags(blocks, grouped), **element_data(data, form, blocks)},
         field_data={name: np.array(key[::-1]) for name, key in names.items()},
         info=notes,
     )

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.files.formats import meshio
 from calderon.mesh.errors import MeshError
+from calderon.mesh.files.file_mesh import FileMesh
 from calderon.mesh.files.formats.format import Format
 from calderon.mesh.files.formats.nastran.cards import cards
 from calderon.mesh.files.formats.nastran.deck import BLANK, ELEMENTS, SOLIDS, SURFACES, WANTED, Deck
@@ -27,7 +27,7 @@ from calderon.mesh.topology import row_numbers
 FACE_KINDS = {3: "triangle", 4: "quad"}
 
 
-def read_nastran(path: Path) -> meshio.Mesh:
+def read_nastran(path: Path) -> FileMesh:
     """Triangles and quadrilaterals, or the skin of the solids if there are none; tags are properties, or components of
     HyperMesh where elements were moved to these. `info` of the mesh holds messages for the user.
 
@@ -62,7 +62,7 @@ def read_nastran(path: Path) -> meshio.Mesh:
     tags, names = _tags(deck, [own for _, _, own in blocks])
     fields = {name: np.array([tag, 2]) for tag, name in names.items()}
     cells = [(kind, nodes) for kind, nodes, _ in blocks]
-    return meshio.Mesh(_positions(deck, used), cells, cell_data={"tags": tags}, field_data=fields, info=notes)
+    return FileMesh(_positions(deck, used), cells, cell_data={"tags": tags}, field_data=fields, info=notes)
 
 
 Block = tuple[str, NDArray[np.int64], NDArray[np.int64]]
