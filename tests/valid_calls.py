@@ -56,6 +56,7 @@ def constructors() -> Iterator[Call]:
         "DP1": {"mesh": mesh, "tags": None, "components": 1},
         "DP2": {"mesh": mesh, "tags": None, "components": 1},
         "Debye": {"infinite": 4.0, "strengths": [50.0, 3.0], "times": [8e-12, 1e-9]},
+        "FiniteGap": {"cells": 3, "between": (1, 2), "name": "feed"},
         "DeltaGap": {"line": [[0, 0, 0], X]},
         "DielectricScattering": {"mesh": mesh, "wavenumber": 1.0, "permittivity": 2.0, "permeability": 1.0},
         "Drude": {"infinite": 1.0, "plasma": 2e15, "collisions": 1e13},

@@ -32,6 +32,7 @@ from .formulations import (
     DielectricScattering as DielectricScattering,
     ElasticMaterial as ElasticMaterial,
     ElasticSolid as ElasticSolid,
+    FiniteGap as FiniteGap,
     Fluid as Fluid,
     FluidTransmission as FluidTransmission,
     FourPole as FourPole,

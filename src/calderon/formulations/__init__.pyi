@@ -82,6 +82,7 @@ from .periodic.reflect_array import ReflectArray as ReflectArray
 from .planar.echo import EchoPower as EchoPower, PlanarEcho as PlanarEcho
 from .planar.problem import PlanarProblem as PlanarProblem
 from .planar.solution import PlanarPower as PlanarPower, PlanarSolution as PlanarSolution
+from .ports.finite_gap import FiniteGap as FiniteGap
 from .ports.gaps import DeltaGap as DeltaGap, WireGap as WireGap
 from .ports.board_slots import EdgePort as EdgePort
 from .ports.line_port import LineWave as LineWave, line_parameters as line_parameters

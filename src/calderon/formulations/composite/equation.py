@@ -22,6 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.formulations.composite.finite_gaps import jump
 from calderon.formulations.composite.junctions import RegionTraces
 from calderon.formulations.electromagnetic.dielectric_regions import Region
 from calderon.operators import BoundaryOperator, blocks, electric_field, identity, magnetic_field, transformed
@@ -45,6 +46,8 @@ def combined_equation(
             seen = np.where(sides == 0, loss, loss / 2)
             gram = own.electric.T @ weighted_gram(own.space, seen) @ own.electric
             total = total - blocks([[gram.tocsr()]])
+        if own.driven.nnz:
+            total = total + blocks([[jump(own.space, sides, own.magnetic, own.driven)]])
         if (magnetic := magnetic_factors(own, loss, sides)).nnz:
             total = total + _of_magnetic(own, medium, magnetic, np.where(sides == 0, 0.0, loss))
     return total

@@ -11,7 +11,7 @@ from typing import Any, Self, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.formulations.composite.fed_solution import CompositeAntennaSolution
+from calderon.formulations.composite.fed_solution import CompositeAntennaSolution, checked_ratio
 from calderon.formulations.composite.feeding import Feeding
 from calderon.formulations.composite.solution import CompositeSolution
 from calderon.formulations.electromagnetic.radar import RadarProblem
@@ -20,6 +20,7 @@ from calderon.formulations.options import SolveChoices, SolveOptions, named_opti
 from calderon.formulations.ports.circuits import Joined
 from calderon.formulations.ports.connections import Connectable, Connections
 from calderon.formulations.ports.feeds import reference_resistance
+from calderon.formulations.ports.finite_gap import FiniteGap
 from calderon.formulations.ports.gaps import DeltaGap
 from calderon.formulations.ports.port_matrices import PortMatrices
 from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep
@@ -196,7 +197,10 @@ class FedBodies(Connectable, PortMatrices, RadarProblem[CompositeSolution | Comp
         loads: Any = self.loads
         through = self._feeding.slots([each.gap for each in loads])[0].T @ x
         resistances = np.array([each.impedance_at(self.frequency).real for each in loads], float)
-        return CompositeAntennaSolution(
+        solution = CompositeAntennaSolution(
             voltages, self._port_weights.T @ x, names, info, radiating, **given,
             load_currents=through.astype(complex), load_resistances=resistances,
         )  # fmt: skip
+        if self.circuits or not any(isinstance(each, FiniteGap) for each in ports) or not solution.input_power > 0:
+            return solution
+        return replace(solution, power_ratio=checked_ratio(solution))

@@ -4,19 +4,51 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from calderon.formulations.composite.region_fields import RegionFields
 from calderon.formulations.composite.wired_currents import WiredCurrents, WireSources
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution
 from calderon.formulations.electromagnetic.dielectric_regions import Region
+from calderon.mesh.errors import warn_of_accuracy
+
+MOST = 0.05
+"""Part of the accepted power by which the power that is radiated and absorbed may differ without a warning."""
 
 
 @dataclass(frozen=True, eq=False)
 class CompositeAntennaSolution(RegionFields, AntennaSolution):
     """The field of an antenna with bodies of several materials; see `AntennaSolution` for feeds and gains,
-    `RegionFields` for currents and regions."""
+    `RegionFields` for currents and regions. power_ratio: what is radiated and absorbed over what ports accept, of gaps
+    of finite width, whose error it shows; None for others."""
+
+    power_ratio: float | None = None
 
     saved_classes: ClassVar[Sequence[type]] = (*AntennaSolution.saved_classes, Region, WiredCurrents, WireSources)
+
+    @property
+    def is_lossy(self) -> bool:
+        """Whether a medium absorbs."""
+        return any(np.imag(each.permittivity) or np.imag(each.permeability) for each in self.regions)
+
+    def __str__(self) -> str:
+        if self.power_ratio is None:
+            return super().__str__()
+        return f"{super().__str__()}\nradiated and absorbed: {100 * self.power_ratio:.4g} % of the input power"
 
     def _require_consistent(self) -> None:
         super()._require_consistent()
         self._require_regions()
+
+
+def checked_ratio(solution: CompositeAntennaSolution) -> float:
+    """The `power_ratio` of a solution, with an AccuracyWarning beyond 5 %."""
+    absorbed = sum(solution.absorbed_power().values()) if solution.is_lossy else 0.0
+    spent = solution.radiated_power() + absorbed + solution.metal_power + float(solution.load_powers().sum())
+    ratio = spent / solution.input_power
+    if abs(ratio - 1) > MOST:
+        warn_of_accuracy(
+            f"ports in gaps of finite width accept {solution.input_power:.4g} W, and {spent:.4g} W are radiated and "
+            "absorbed: refine the cells of the gap and around it"
+        )
+    return ratio

@@ -10,6 +10,7 @@ opposite on both faces, of which leaving it out is no approximation: its power i
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +21,8 @@ from calderon.formulations.composite.skeleton import NONE
 from calderon.formulations.composite.wiring import Wiring
 from calderon.formulations.electromagnetic.dielectric_regions import Region
 from calderon.formulations.ports.board_slots import Lumped
-from calderon.formulations.ports.gaps import DeltaGap, WireGap, gap_edges
+from calderon.formulations.ports.finite_gap import FiniteGap
+from calderon.formulations.ports.gaps import DeltaGap, gap_edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,7 @@ class Feeding:
     media: tuple[Region, ...]
     wiring: Wiring | None = None
 
-    def slots(self, gaps: Sequence[DeltaGap | WireGap]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def slots(self, gaps: Sequence[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(unknowns, gaps) signed lengths w of the edges of slots, or currents through gaps of wires, and (gaps,) the s
         of each."""
         count = self.junctions.dimension
@@ -41,13 +43,15 @@ class Feeding:
         for number, gap in enumerate(gaps):
             if isinstance(gap, DeltaGap):
                 found[:count, number], shares[number] = self._slot(gap)
+            elif isinstance(gap, FiniteGap):
+                found[self.junctions.place(gap), number] = 1.0
             elif self.wiring is not None:
                 found[count:, number] = self.wiring.weights(gap)
         return found, shares
 
     def load_matrix(self, loads: Sequence[Lumped], frequency: float, eta: float) -> sp.csr_array:
         """(unknowns, unknowns) sum of (s Z / eta) w w' of loads."""
-        lengths, shares = self.slots([load.gap for load in loads if isinstance(load.gap, DeltaGap)])
+        lengths, shares = self.slots([load.gap for load in loads if isinstance(load.gap, DeltaGap | FiniteGap)])
         w, impedances = sp.csc_array(lengths), np.array([load.impedance_at(frequency) for load in loads])
         z = sp.diags_array(shares * impedances / eta)
         return sp.csr_array(w @ z @ w.T)
@@ -69,7 +73,7 @@ class Feeding:
             names = ", ".join(skeleton.called(each) for each in regions)
             raise ValueError(
                 f"{gap} lies between unlike media, the regions {names}: a slot there has a magnetic current too, and "
-                "without it impedances are wrong by factors; feed a strip or probe that lies in one region"
+                "without it impedances are wrong by factors; take a FiniteGap, or feed a strip or probe in one region"
             )
         edges_of = [np.count_nonzero(np.isin(edges, sectors.edges[self.junctions.regions == each])) for each in around]
         if len(regions) > 1 and (len(around) > len(regions) or min(edges_of) < len(edges)):

@@ -16,7 +16,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.formulations.composite.finite_gaps import cells_of, driven_currents
 from calderon.formulations.composite.skeleton import NONE, Skeleton
+from calderon.formulations.ports.finite_gap import FiniteGap
 from calderon.spaces import RWG, EdgeSpace
 
 Numbers = NDArray[np.int64]
@@ -25,11 +27,12 @@ Numbers = NDArray[np.int64]
 @dataclass(frozen=True, eq=False)
 class RegionTraces:
     """The currents of a region: coefficients in `space` are electric @ x and magnetic @ x, both (dimension, unknowns)
-    sparse, of all unknowns x."""
+    sparse, of all unknowns x. driven: the part of `electric` that generators in gaps of finite width have."""
 
     space: EdgeSpace
     electric: sp.csr_array
     magnetic: sp.csr_array
+    driven: sp.csr_array
 
     @property
     def has_magnetic(self) -> bool:
@@ -40,7 +43,7 @@ class RegionTraces:
         """These currents, where there are so many unknowns: further ones have no part in them."""
         if unknowns == self.electric.shape[1]:
             return self
-        parts = [self.electric.copy(), self.magnetic.copy()]
+        parts = [self.electric.copy(), self.magnetic.copy(), self.driven.copy()]
         for each in parts:
             each.resize((each.shape[0], unknowns))
         return RegionTraces(self.space, *parts)
@@ -48,9 +51,11 @@ class RegionTraces:
 
 @dataclass(frozen=True, eq=False)
 class Junctions:
-    """The unknowns at all edges of a skeleton, in the order of its sectors."""
+    """The unknowns at all edges of a skeleton, in the order of its sectors, then the currents of generators in `gaps`
+    of finite width."""
 
     skeleton: Skeleton
+    gaps: tuple[FiniteGap, ...] = ()
 
     @cached_property
     def regions(self) -> Numbers:
@@ -81,8 +86,16 @@ class Junctions:
 
     @property
     def dimension(self) -> int:
-        """The number of unknowns: of J, then of M."""
-        return self._numbers[2]
+        """The number of unknowns: of J, then of M, then of gaps."""
+        return self._numbers[2] + len(self.gaps)
+
+    def place(self, gap: FiniteGap) -> int:
+        """The number of the unknown of a gap of finite width; ValueError for another than those of these unknowns."""
+        cells = cells_of(gap, self.skeleton.mesh)
+        for number, own in enumerate(self.gaps, start=self._numbers[2]):
+            if np.array_equal(cells_of(own, self.skeleton.mesh), cells):
+                return number
+        raise ValueError(f"the gap of the cells {gap.cells!r} is none of this problem")
 
     @cached_property
     def traces(self) -> tuple[RegionTraces, ...]:
@@ -117,4 +130,5 @@ class Junctions:
             matrix = sp.coo_array((values[kept], (rows[kept], columns[kept])), shape).tocsr()
             matrix.eliminate_zeros()
             found.append(matrix)
-        return RegionTraces(space, found[0], found[1])
+        driven = driven_currents(self.gaps, self.skeleton, region, space, self.dimension)
+        return RegionTraces(space, found[0] + driven, found[1], driven)

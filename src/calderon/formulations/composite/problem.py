@@ -26,6 +26,7 @@ from calderon.formulations.composite.equation import (
 )
 from calderon.formulations.composite.fed_bodies import FedBodies
 from calderon.formulations.composite.feeding import Feeding
+from calderon.formulations.composite.finite_gaps import cells_of
 from calderon.formulations.composite.junctions import Junctions, RegionTraces
 from calderon.formulations.composite.skeleton import Skeleton, located
 from calderon.formulations.composite.solution import CompositeSolution
@@ -40,6 +41,7 @@ from calderon.formulations.options import SolveOptions
 from calderon.formulations.ports.board_slots import Lumped, checked_slots
 from calderon.formulations.ports.circuits import Circuit
 from calderon.formulations.ports.connections import checked_circuits
+from calderon.formulations.ports.finite_gap import FiniteGap
 from calderon.formulations.ports.gaps import DeltaGap, WireGap
 from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.solution_info import SolutionInfo
@@ -53,7 +55,7 @@ from calderon.spaces import Loads, VectorFunction
 from calderon.validation import describe, finite_numbers, list_of
 from calderon.waves import ElectromagneticWave
 
-Gap = DeltaGap | WireGap
+Gap = DeltaGap | WireGap | FiniteGap
 LEAST_SIZE = 1e-3
 """k times diameter below which loops and charges of composite bodies would need scales of their own."""
 
@@ -122,7 +124,7 @@ class MaxwellProblem(FedBodies):
         check_tables(self.regions, self.surfaces)
         wires = (self.wires,) if isinstance(self.wires, Wire) else self.wires
         object.__setattr__(self, "wires", list_of(wires, Wire, "wires are Wire objects"))
-        ports, loads = checked_slots(self.ports, self.loads, DeltaGap | WireGap if self.wires else DeltaGap)
+        ports, loads = checked_slots(self.ports, self.loads, Gap if self.wires else DeltaGap | FiniteGap)
         object.__setattr__(self, "ports", ports)
         object.__setattr__(self, "loads", loads)
         self._settle_wavenumber()
@@ -136,7 +138,7 @@ class MaxwellProblem(FedBodies):
         self.skeleton.require_nesting()
         for walls, medium in zip(self.skeleton.walls, self.media, strict=True):
             warn_coarse(walls.mesh, medium.wavenumber)
-        object.__setattr__(self, "circuits", checked_circuits(self.circuits, DeltaGap | WireGap))
+        object.__setattr__(self, "circuits", checked_circuits(self.circuits, Gap))
         shared = np.count_nonzero(np.count_nonzero(self._port_weights, axis=1) > 1)
         if shared:
             raise ValueError(f"ports share {shared} unknowns: each edge belongs to one port at most")
@@ -165,7 +167,18 @@ class MaxwellProblem(FedBodies):
     @cached_property
     def junctions(self) -> Junctions:
         """The unknowns at the edges."""
-        return Junctions(self.skeleton)
+        return Junctions(self.skeleton, self._finite_gaps)
+
+    @cached_property
+    def _finite_gaps(self) -> tuple[FiniteGap, ...]:
+        """Gaps of finite width of ports, loads and circuits, each once."""
+        loads: Any = self.loads
+        listed: Any = (*self.ports, *(each.gap for each in loads), *(gap for one in self.circuits for gap in one.ports))  # type: ignore[misc]
+        found: dict[bytes, FiniteGap] = {}
+        for gap in listed:
+            if isinstance(gap, FiniteGap):
+                found.setdefault(cells_of(gap, self.mesh).tobytes(), gap)
+        return tuple(found.values())
 
     @cached_property
     def traces(self) -> tuple[RegionTraces, ...]:
@@ -238,7 +251,7 @@ class MaxwellProblem(FedBodies):
             self.traces, self.media, self._losses, [each.leaving for each in self.skeleton.walls]
         )
         listed: Any = self.loads
-        if slots := [each for each in listed if isinstance(each.gap, DeltaGap)]:
+        if slots := [each for each in listed if not isinstance(each.gap, WireGap)]:
             assert self.frequency is not None
             matrix = self._feeding.load_matrix(slots, self.frequency, self._ohms_around)
             operator = operator - blocks([[matrix]])

@@ -14,6 +14,7 @@ from calderon.exact.vacuum import VACUUM_IMPEDANCE
 from calderon.formulations.checks import warn_long_edges
 from calderon.formulations.planar.ends import require_ends
 from calderon.formulations.ports.board_slots import EdgePort, Lumped
+from calderon.formulations.ports.finite_gap import FiniteGap
 from calderon.formulations.ports.gaps import DeltaGap, WireGap
 from calderon.formulations.ports.line_port import LinePort
 from calderon.formulations.ports.probe import ProbePort, warn_of_planes
@@ -53,9 +54,9 @@ class Board(Described):
         loads = (self.loads,) if isinstance(self.loads, Lumped) else tuple(self.loads)
         if not all(isinstance(each, Lumped) for each in loads):
             raise TypeError(f"loads are a list of Lumped, got {describe(self.loads)}")
-        if any(isinstance(each.gap, WireGap) for each in loads):
+        if any(isinstance(each.gap, WireGap | FiniteGap) for each in loads):
             raise TypeError(
-                "a load in a WireGap lies in a wire, not in metal on a board: give a DeltaGap or an EdgePort"
+                "a load in a WireGap or FiniteGap is not one of metal on a board: give a DeltaGap or an EdgePort"
             )
         object.__setattr__(self, "loads", loads)
         overlap = np.count_nonzero(np.count_nonzero(np.hstack([self.weights, self.load_weights]), axis=1) > 1)
@@ -136,7 +137,8 @@ class Board(Described):
         """(dimension, loads), as `weights`."""
         whole, out = self.metal, np.zeros((self.function_space.dimension, len(self.loads)))
         for number, load in enumerate(self.loads):
-            out[: whole.dimension, number] = load.gap.weights(whole)
+            gap: Any = load.gap
+            out[: whole.dimension, number] = gap.weights(whole)
         return out
 
     def local_part(self, frequency: float) -> sp.csr_array:

@@ -2,12 +2,13 @@
 
 import os
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.formulations.ports.circuits import MeasuredImpedance, read_network
+from calderon.formulations.ports.finite_gap import FiniteGap
 from calderon.formulations.ports.gaps import OFF_LINE, DeltaGap, WireGap, check_line, on_line
 from calderon.spaces import EdgeSpace
 from calderon.validation import describe, finite_complex, positive_length, real_numbers, truth, unmasked
@@ -75,7 +76,8 @@ UNITS = {"resistance": "ohm", "inductance": "H", "capacitance": "F"}
 class Lumped:
     """A resistor, a coil and a capacitor in a slot, in series, or in parallel; or any impedance there.
 
-    gap: the slot, as of a port: a `DeltaGap`, an `EdgePort` at the ground, or the `WireGap` of a wire. resistance in
+    gap: the slot, as of a port: a `DeltaGap` or `FiniteGap`, an `EdgePort` at the ground, or the `WireGap` of a
+    wire. resistance in
     ohm, inductance in H, capacitance in F: positive, None for what is missing; at least one is given. parallel: False
     (default) for in series. Or impedance= alone: a number in ohm, a function of the frequency in Hz, a network of
     scikit-rf with one port, or the path of a Touchstone file (.s1p), both of which are for exp(+j omega t).
@@ -85,7 +87,7 @@ class Lumped:
     Re Z >= 0; that of a textbook with exp(j omega t) is its conjugate. ValueError for one that delivers power.
     """
 
-    gap: DeltaGap | EdgePort | WireGap
+    gap: DeltaGap | EdgePort | WireGap | FiniteGap
     resistance: float | None = None
     inductance: float | None = None
     capacitance: float | None = None
@@ -93,8 +95,10 @@ class Lumped:
     impedance: Any = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.gap, DeltaGap | EdgePort | WireGap):
-            raise TypeError(f"a lumped element lies in a DeltaGap, an EdgePort or a WireGap, got {describe(self.gap)}")
+        if not isinstance(self.gap, DeltaGap | EdgePort | WireGap | FiniteGap):
+            raise TypeError(
+                f"a lumped element lies in a DeltaGap, an EdgePort, a FiniteGap or a WireGap, got {describe(self.gap)}"
+            )
         given = {name: getattr(self, name) for name in UNITS if getattr(self, name) is not None}
         if not given and self.impedance is None:
             raise ValueError(
@@ -147,7 +151,7 @@ def _passive(value: object, where: str = "") -> complex:
 
 def checked_slots(ports: object, loads: object, slots: Any = DeltaGap) -> tuple[tuple[Any, ...], tuple[Lumped, ...]]:
     """Ports and loads as tuples; TypeError for other kinds. slots: the classes of both."""
-    names = "WireGap or DeltaGap" if slots is not DeltaGap else "DeltaGap"
+    names = " or ".join(each.__name__ for each in get_args(slots) or (slots,))
     given = []
     for name, value, kind in (("ports", ports, slots), ("loads", loads, Lumped)):
         listed = tuple(value) if isinstance(value, list | tuple) else (value,)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact import SPEED_OF_LIGHT
+from calderon.formulations.ports.finite_gap import FiniteGap
 from calderon.formulations.ports.gaps import DeltaGap, WireGap
 from calderon.formulations.ports.power_waves import Complex
 from calderon.validation import describe, positive_length, truth
@@ -71,12 +72,14 @@ class Circuit:
     """
 
     network: Any
-    ports: tuple[DeltaGap | WireGap, ...]
+    ports: tuple[DeltaGap | WireGap | FiniteGap, ...]
 
     def __post_init__(self) -> None:
         ports = tuple(self.ports) if isinstance(self.ports, list | tuple) else (self.ports,)
-        if not ports or not all(isinstance(each, DeltaGap | WireGap) for each in ports):
-            raise TypeError(f"the ports of a circuit are a list of DeltaGap or WireGap, got {describe(self.ports)}")
+        if not ports or not all(isinstance(each, DeltaGap | WireGap | FiniteGap) for each in ports):
+            raise TypeError(
+                f"the ports of a circuit are a list of DeltaGap, FiniteGap or WireGap, got {describe(self.ports)}"
+            )
         object.__setattr__(self, "ports", ports)
         if isinstance(self.network, str | os.PathLike):
             object.__setattr__(self, "network", read_network(self.network, len(ports)))

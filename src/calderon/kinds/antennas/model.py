@@ -12,7 +12,7 @@ from calderon.case.mesh import NamedSurface
 from calderon.case.quantities import Conductivity, Frequency, Place, Resistance, Size
 from calderon.case.solver import MethodName
 from calderon.case.table import CaseModel, Table, key
-from calderon.formulations import Circuit, DeltaGap, Lumped, WireGap
+from calderon.formulations import Circuit, DeltaGap, FiniteGap, Lumped, WireGap
 from calderon.formulations.composite.surfaces import Interface, Metal, Sheet
 from calderon.formulations.options import DEFAULTS
 from calderon.formulations.wires.wire import MOST_SEGMENTS, Wire
@@ -123,20 +123,23 @@ class WireTable(Table):
 PLACES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "wire": (("at",), ("toward",)),
     "gap": ((), ("from_to", "between")),
+    "finite": (("cells", "between"), ()),
 }
 """Keys that a gap needs, and accepts, by its kind."""
 
 
 class Gap(Table):
-    """A gap of a wire at a point, or a slot in metal along a line or between two surfaces."""
+    """A gap of a wire at a point, a slot in metal along a line or between two surfaces, or a gap of finite width: cells
+    of an interface between two surfaces of metal, where these lie between unlike media."""
 
     KEYS: ClassVar[tuple[str, ...]] = ()
-    kind: Literal["wire", "gap"] = key("it decides which other keys are accepted", ...)
+    kind: Literal["wire", "gap", "finite"] = key("it decides which other keys are accepted", ...)
     name: str = key("in tables", "")
     at: Place | None = key("a point on a wire")
     toward: tuple[float, float, float] | None = key("direction of positive current; that of the wire unless given")
     from_to: tuple[Place, Place] | None = key("ends of a slot in metal")
-    between: tuple[str, str] | None = key("two surfaces whose common edges are a slot")
+    between: tuple[str, str] | None = key("two surfaces whose common edges are a slot, or at both ends of a gap")
+    cells: str | None = key("the surface of a gap of finite width, an interface")
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -147,7 +150,9 @@ class Gap(Table):
         return self
 
     @property
-    def gap(self) -> DeltaGap | WireGap:
+    def gap(self) -> DeltaGap | WireGap | FiniteGap:
+        if self.kind == "finite":
+            return FiniteGap(self.cells, self.between, self.name)  # type: ignore[arg-type]
         if self.kind == "wire":
             return WireGap(self.at, self.toward)  # type: ignore[arg-type]
         return DeltaGap(line=self.from_to, between=self.between, name=self.name)

@@ -76,8 +76,8 @@ class AntennaResults(PortResults, Result[AntennaCase]):
         solution, found = self.solution, {"in circuits": float(self.solution.circuit_power)}
         if self.metal is None:
             return {"in metal and loads": float(solution.lost), **found}
-        lossy = any(np.imag(each.permittivity) or np.imag(each.permeability) for each in solution.regions)
-        losses = {f"in {name}": power for name, power in solution.absorbed_power().items()} if lossy else {}
+        absorbed = solution.absorbed_power() if solution.is_lossy else {}
+        losses = {f"in {name}": power for name, power in absorbed.items()}
         return {**losses, "in metal": solution.metal_power, "in loads": float(solution.load_powers().sum()), **found}
 
     @cached_property
