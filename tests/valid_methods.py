@@ -12,7 +12,7 @@ import meshio
 import numpy as np
 
 import calderon as cal
-from calderon.formulations import HeadTransfer, SweptValues
+from calderon.formulations import HeadTransfer, PortSweep, SweptValues
 from calderon.formulations.electromagnetic.cavity_modes import EmptyCavity
 
 X, Y, Z = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
@@ -491,6 +491,14 @@ def boards() -> Iterator[tuple[Any, Methods]]:
     }  # fmt: skip
     yield board.sweep(1e9, 1.1e9, 3, interpolate=1e-2), {
         "renormalised": {"z0": 75.0}, "write_touchstone": {"path": FOLDER / "board.s1p"},
+    }  # fmt: skip
+    f = np.linspace(1e6, 1e9, 51)
+    s = np.reshape(-2j * np.pi * f * 1e-8 / (100 - 2j * np.pi * f * 1e-8), (-1, 1, 1))  # a coil of 10 nH
+    coil, steps = PortSweep(f, s, 50.0, f, s, 0.0), {"times": [0.0, 1e-9, 2e-9], "generators": [0.0, 1.0, 1.0]}
+    yield coil, {"spice": {"path": FOLDER / "coil.sp"}, "transient": steps}
+    yield coil.circuit_model(), {
+        "scattering": {"frequencies": 1e8}, "transient": steps,
+        "write_spice": {"path": FOLDER / "model.sp", "name": "coil"},
     }  # fmt: skip
     cell, came = cal.PeriodicCell(plate(), [0.03, 0.03], cal.Stack()), {**hertz, **ANGLES, "side": "above"}
     yield cell, {name: came for name in ("reflection", "transmission", "solve", "sweep", "plan")}

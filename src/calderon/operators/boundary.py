@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from calderon.galerkin.assembly import add_block
@@ -208,16 +209,20 @@ def _transformed(green: RadialGreen, trial: Space, test: Space, quadrature: Quad
     factors = (1.0,) * 3 + (() if k2 == 0 else (-k2 if green.is_complex else -k2.real,) * 3)
     fine = [discontinuous(space, space.element.degree - (k2 == 0)) for space in (test, trial)]
     left, right = (
-        _derivatives("curls and normals", space, own, lambda space, own: transforms(space, own)[: len(factors)])
+        _derivatives("curls and normals", space, own, partial(_first_transforms, len(factors)))
         for space, own in zip((test, trial), fine, strict=True)
     )
     layer = IntegralOperator(green, SINGLE_LAYER, fine[1], fine[0], quadrature)
     return TransformedOperator(layer, left, right, (trial, test), factors, "hypersingular (transformed)", by_rows=True)
 
 
+def _first_transforms(count: int, space: Space, own: Space) -> Matrices:
+    return transforms(space, own)[:count]
+
+
 def _derivatives(name: str, space: Any, fine: Any, build: Callable[[Any, Any], Matrices]) -> SparseFactors:
     """Matrices that write derivatives of the functions of a space in finer ones; name: which ones."""
-    return SparseFactors((name, space, fine), (fine.dimension, space.dimension), lambda: build(space, fine))
+    return SparseFactors((name, space, fine), (fine.dimension, space.dimension), partial(build, space, fine))
 
 
 def _elastic_hypersingular(

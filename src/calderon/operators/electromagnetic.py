@@ -1,6 +1,7 @@
 """Electric and magnetic field operators between spaces of tangential vector fields."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from calderon.galerkin.block import Block
@@ -121,4 +122,4 @@ def _operator(
 
 def _combinations(space: VectorSpace) -> SparseFactors:
     """The matrix by which functions are combinations of those of their base."""
-    return SparseFactors(("edge functions", space), space.matrix.shape, lambda: [space.matrix])
+    return SparseFactors(("edge functions", space), space.matrix.shape, partial(list, [space.matrix]))

@@ -14,7 +14,7 @@ It serves spaces whose curls are not constant (P2), and V compresses better than
 import hashlib
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,10 @@ SLICE = 64_000_000
 ROWS_AT_ONCE = 64
 """Rows whose columns are combined together: more do not stay in the cache while they are transposed."""
 Matrices = list[sp.csr_array]
+
+
+def _one_after_another(first: Callable[[], Matrices], second: Callable[[], Matrices]) -> Matrices:
+    return [*first(), *second()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +57,7 @@ class SparseFactors:
             for part in (np.array(each.shape), each.indptr.astype(np.int64), each.indices.astype(np.int64), each.data):
                 total.update(np.ascontiguousarray(part).tobytes())
         is_complex = any(each.dtype.kind == "c" for each in matrices)
-        return SparseFactors(total.hexdigest()[:16], matrices[0].shape, lambda: list(matrices), is_complex)
+        return SparseFactors(total.hexdigest()[:16], matrices[0].shape, partial(list, matrices), is_complex)
 
     @property
     def signature(self) -> str:
@@ -83,7 +87,7 @@ class SparseFactors:
         return SparseFactors(
             ("extended", self.key, other.key),
             self.shape,
-            lambda: [*self.build(), *other.build()],
+            partial(_one_after_another, self.build, other.build),
             self.is_complex or other.is_complex,
         )
 

@@ -69,6 +69,11 @@ def test_models_of_antennas_are_passive_and_hold_s(tmp_path):
     at = np.argmin(abs(np.fft.rfftfreq(len(t), 5e-11) - 3e8))
     frequency = np.fft.rfftfreq(len(t), 5e-11)[at]
     assert spectra[1][at] / spectra[0][at] == pytest.approx(model.scattering([frequency])[0, 0, 0].conj(), abs=2e-3)
+    for wrong in (-1e8, [np.nan], "3e8", [[3e8]], []):
+        with pytest.raises(ValueError, match=r"frequencies is numbers in Hz, 0 or above"):
+            model.scattering(wrong)
+    with pytest.warns(cal.AccuracyWarning, match="1 of 2 frequencies lie outside of 1e"):
+        model.scattering([3e8, 1e9])
     sweep.spice(tmp_path / "dipole.sp")
     assert ".SUBCKT calderon" in (tmp_path / "dipole.sp").read_text()
     with pytest.raises(ValueError, match=r"ends with .sp or .cir"):

@@ -1,5 +1,7 @@
 """The equation of single traces by every method."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -51,3 +53,14 @@ def test_steps_do_not_grow_with_the_contrast():
     given = {"voltages": {"core": 1.0}, "method": "dense", "solver": "gmres", "rtol": 1e-6}
     steps = [coated(e).solve(**given).info.iterations for e in (1e-3, 1.0, 1e4, 1e6)]
     assert max(steps) <= 45 and max(steps[1:]) < 1.33 * min(steps) and steps[0] < 1.6 * steps[1]
+
+
+def test_solutions_pass_between_processes():
+    """With their equations, in which sparse factors join regions: pickled, as by pools of processes."""
+    found = coated(4.0).solve({"core": 1.0})
+    copy = pickle.loads(pickle.dumps(found))
+    x = [[0, 0, 1.2], [0, 2.0, 0.5]]
+    assert np.array_equal(copy.field(x), found.field(x)) and copy.totals == found.totals
+    operator = coated(4.0).system.operator
+    again = pickle.loads(pickle.dumps(operator))
+    assert np.array_equal(again.assemble().to_array(), operator.assemble().to_array())

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.files.whole_file import file_path, whole_file
 from calderon.mesh.errors import warn_of_accuracy
-from calderon.validation import describe, real_numbers
+from calderon.validation import describe, real_numbers, unmasked
 from calderon.view import Described
 
 Complex = NDArray[np.complex128]
@@ -82,8 +82,19 @@ class CircuitModel(Described):
         )
 
     def scattering(self, frequencies: ArrayLike) -> Complex:
-        """S (n, p, p) at frequencies (n,) in Hz, for exp(-i omega t) as elsewhere."""
-        return self._scattering(np.atleast_1d(np.asarray(frequencies, float))).conj()
+        """S (n, p, p) at frequencies (n,) in Hz, for exp(-i omega t) as elsewhere. ValueError for negative ones;
+        AccuracyWarning for those outside of the band, where nothing was fitted."""
+        given, needed = np.atleast_1d(unmasked(frequencies, "frequencies")), "numbers in Hz, 0 or above, one or a list"
+        hertz = real_numbers(given, (None,), "frequencies", needed)
+        if hertz.min() < 0:
+            raise ValueError(f"frequencies is {needed}, got {describe(frequencies)}")
+        low, high = self.band[0] * (1 - 1e-9), self.band[1] * (1 + 1e-9)
+        if outside := np.count_nonzero((hertz < low) | (hertz > high)):
+            warn_of_accuracy(
+                f"{outside} of {len(hertz)} frequencies lie outside of {self.band[0]:g} to {self.band[1]:g} Hz, to "
+                "which the model was fitted: sweep a wider band"
+            )
+        return self._scattering(hertz).conj()
 
     def _scattering(self, hertz: NDArray[np.float64]) -> Complex:
         s = 2j * np.pi * hertz[:, None]

@@ -82,7 +82,6 @@ class WireSolution(Feeds, SampledField, SavedSolution, Viewable, Described):
         z, r = self.input_impedance, reference_resistance(reference)
         return (z - r) / (z + r)
 
-    @property
     def efficiency(self) -> float:
         """The radiated part of the power that the ports deliver."""
         return self.radiated_power() / self.input_power
