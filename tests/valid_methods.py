@@ -492,8 +492,9 @@ def boards() -> Iterator[tuple[Any, Methods]]:
     yield board.sweep(1e9, 1.1e9, 3, interpolate=1e-2), {
         "renormalised": {"z0": 75.0}, "write_touchstone": {"path": FOLDER / "board.s1p"},
     }  # fmt: skip
-    f = np.linspace(1e6, 1e9, 51)
-    s = np.reshape(-2j * np.pi * f * 1e-8 / (100 - 2j * np.pi * f * 1e-8), (-1, 1, 1))  # a coil of 10 nH
+    f = np.linspace(1e6, 2e9, 201)
+    z = 20.0 - 2j * np.pi * f * 1e-8  # a coil of 10 nH with 20 ohm
+    s = np.reshape((z - 50.0) / (z + 50.0), (-1, 1, 1))
     coil, steps = PortSweep(f, s, 50.0, f, s, 0.0), {"times": [0.0, 1e-9, 2e-9], "generators": [0.0, 1.0, 1.0]}
     yield coil, {"spice": {"path": FOLDER / "coil.sp"}, "transient": steps}
     yield coil.circuit_model(), {

@@ -123,7 +123,7 @@ class CircuitModel(Described):
         steps = np.diff(t)
         if len(t) < 2 or not steps.min() > 0 or not np.allclose(steps, steps[0], rtol=1e-6):
             raise ValueError(f"times increase by equal steps, two of them at least, got {describe(times)}")
-        shape = (len(t), ports)[: np.ndim(generators)]
+        shape = (len(t), ports)[: max(unmasked(generators, "generators").ndim, 1)]
         given = real_numbers(generators, shape, "generators", f"voltages in V, ({len(t)},) or ({len(t)}, {ports})")
         if given.ndim == 1:
             given = np.pad(given[:, None], ((0, 0), (0, ports - 1)))
