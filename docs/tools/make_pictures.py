@@ -36,6 +36,8 @@ PICTURES = {  # by the name of the case: of its result, the name here and the wi
 }
 COVERS = {
     "head_potentials": "potential.png",
+    "ion_trap": "trap.png",
+    "touch_sensor": "finger.png",
     "strip_dipole": "near_field.png",
     "yagi_deck": "field.png",
     "hf_dipole": "pattern.png",

@@ -54,8 +54,21 @@ def test_the_arrow_of_a_wave_across_the_plane_is_left_out():
     assert len(along.axes) == 4 and len(across.axes) == 2  # picture, colour bar, ground of the arrow, arrow
 
 
+def test_field_lines_are_parallel_to_the_field():
+    points = grid()
+    field = np.broadcast_to([2.0, 5.0, 1.0], points.shape).copy()  # y is across the plane
+    field[:3, :3] = np.nan  # as in metal
+    axes = plots.field_slice(points, points[..., 0], field_lines=field).axes[0]
+    lines = [path for one in axes.collections for path in one.get_segments()]
+    steps = np.concatenate([np.diff(each, axis=0) for each in lines])
+    assert len(steps) > 100
+    assert np.allclose(steps[:, 0], 2 * steps[:, 1], atol=1e-6)
+
+
 def test_slice_refuses_what_does_not_fit():
     points = grid()
+    with pytest.raises(ValueError, match="one vector a point"):
+        plots.field_slice(points, np.zeros(points.shape[:2]), field_lines=np.zeros((3, 3, 3)))
     with pytest.raises(ValueError, match="one value a point"):
         plots.field_slice(points, np.zeros((3, 3)))
     with pytest.raises(ValueError, match=r"\(rows, columns, 3\)"):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 
 BLANK = "#eceff3"
+STREAMS = 1.1
+"""How closely field lines begin, in the unit of Matplotlib's streamplot."""
 
 
 def slice_points(centre: ArrayLike, across: ArrayLike, up: ArrayLike, shape: tuple[int, int]) -> NDArray[np.float64]:
@@ -107,6 +110,7 @@ def field_slice(
     length: str = "m",
     contours: ArrayLike | None = None,
     levels: int = 16,
+    field_lines: ArrayLike | None = None,
 ) -> Figure:
     """Draw values (rows, columns) of a field at the points (rows, columns, 3) of a rectangle; the figure is returned.
 
@@ -114,7 +118,8 @@ def field_slice(
     values are left blank too. Where limits are not given, the colours span the largest magnitude shown, or its 99.5th
     percentile where a few points near an edge stand out. incident: the direction (3,) along which the incident wave
     travels; an arrow in the corner shows it. length: the unit of points. contours: values (rows, columns) of which
-    lines of equal values are drawn, at so many equidistant levels between the smallest and the largest.
+    lines of equal values are drawn, at so many equidistant levels between the smallest and the largest. field_lines:
+    vectors (rows, columns, 3) of which lines are drawn along their part in the plane.
     """
     points, field, hidden = visible(points, values, mesh, blank)
     drawn = usual(show(np.where(hidden, np.nan, field), quantity, name, unit, limits), quantity, limits)
@@ -124,9 +129,12 @@ def field_slice(
         lines = checked_slice(points, np.asarray(contours))[1].real
         inner = np.linspace(np.nanmin(lines), np.nanmax(lines), levels + 2)[1:-1]
         if np.ptp(inner) > 0:
+            pale = 0.6 if field_lines is None else 0.35
             figure.axes[0].contour(
-                *slice_sides(points), lines, inner, colors=INK, linewidths=0.6, alpha=0.6, linestyles="solid"
+                *slice_sides(points), lines, inner, colors=INK, linewidths=0.6, alpha=pale, linestyles="solid"
             )
+    if field_lines is not None:
+        _draw_lines(figure.axes[0], points, np.asarray(field_lines, dtype=float))
     if incident is not None:
         along = np.asarray(incident, dtype=float) / np.linalg.norm(incident)
         across, up = _plane(points)[1:3]
@@ -134,6 +142,25 @@ def field_slice(
         corner, flat = (0.65 + 0.56, top - 0.34), (float(along @ across), float(along @ up))
         direction_arrow(figure, corner, flat, "incident wave", boxed=True)
     return figure
+
+
+def _draw_lines(axes: Axes, points: NDArray[np.float64], vectors: NDArray[np.float64]) -> None:
+    """Draw lines along the parts of vectors (rows, columns, 3) in the plane of a slice, of their directions alone."""
+    if vectors.shape != points.shape:
+        raise ValueError(
+            f"field lines of shape {vectors.shape} at points of shape {points.shape}: give one vector a point"
+        )
+    across, up = _plane(points)[1:3]
+    flat = np.ma.masked_invalid(vectors @ np.stack([across, up], axis=1))
+    if not (largest := np.abs(flat).max()) or largest is np.ma.masked:
+        return
+    unit = flat / np.maximum(np.linalg.norm(flat, axis=2, keepdims=True), 1e-12 * largest)
+    x, y = slice_sides(points)
+    limits = axes.axis()
+    axes.streamplot(
+        x, y, unit[..., 0], unit[..., 1], density=STREAMS, color=INK, linewidth=0.8, arrowsize=0.7, zorder=2,
+    )  # fmt: skip
+    axes.axis(limits)
 
 
 def visible(

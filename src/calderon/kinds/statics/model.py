@@ -165,10 +165,11 @@ class Statics(Table):
 
 class StaticSlice(Rectangle):
     """output.slice: the potential or the field strength in a plane, by default around the bodies; lines: between so
-    many equal steps of the potential."""
+    many equal steps of the potential; field_lines: along the part of the field in the plane."""
 
     quantity: Literal["potential", "strength"] = key("what is drawn", "potential")
     lines: int = key("number of lines of equal potential", 16, ge=0, le=200)
+    field_lines: bool = key("whether lines along the field are drawn", False)
 
 
 class LeadField(Table):

@@ -194,12 +194,14 @@ def plane(results: StaticResults, sheet: Sheet) -> None:
     name, unit = ("u", kind.potential) if is_potential else (f"|{kind.field_name}|", kind.field)
     what = f"{'Potential' if is_potential else f'Strength of {kind.field_name}'} in the plane {plane_equation(points)}"
     lines = f", {count} lines of equal potential" if count else ""
+    field = cut.arrays[kind.field_name] if requested.field_lines else None
+    lines += f", lines along {kind.field_name}" if requested.field_lines else ""
     metres, length = prefixed_unit(float(np.ptp(points.reshape(-1, 3), axis=0).max()), "m")
     sheet.picture(
         "slice.png", f"{what}{lines}.",
         lambda path: plots.field_slice(
             points / metres, values, results.mesh.scaled(1 / metres), "real" if is_potential else "abs", path,
-            name=name, unit=unit, blank="none", length=length, contours=potential, levels=count,
+            name=name, unit=unit, blank="none", length=length, contours=potential, levels=count, field_lines=field,
         ),
     )  # fmt: skip
 
