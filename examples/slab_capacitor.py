@@ -1,9 +1,9 @@
 """A plate capacitor that draws a slab of glass into its gap: the force by the field on the slab, and by the energy.
 
 Half of the gap between square plates is filled. Moving the slab by dx changes the capacitance, and at a voltage U the
-force is U^2/2 dC/dx; far from all edges it is that of the textbook, eps0 (eps - 1) b U^2 / (2 d) for plates of width b at a
-distance d. It acts on the end of the slab within the gap, where the field is even, so that a coarse mesh gives it; the
-opposite force on the plates acts on their sharp edges, which this mesh does not resolve.
+force is U^2/2 dC/dx; far from all edges it is that of the textbook, eps0 (eps - 1) b U^2 / (2 d) for plates of width b
+at a distance d. It acts on the end of the slab within the gap, where the field is even, so that a coarse mesh gives it;
+the opposite force on the plates acts on their sharp edges, which this mesh does not resolve.
 """
 
 import sys

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 COARSE = {
-    "chip_interconnect": {"h": 1.6e-6, "lengths": (3.0, 4.5), "points": 40},
+    "chip_interconnect": {"h": 1.6e-6, "lengths": (4.0, 6.0), "points": 40},
     "car_cabin": {"h": 0.4, "step": 24.0},
     "driven_foundation": {"count": 2, "cells": (4, 3, 1)},
     "engine_block": {"h": 0.11, "bands": np.array([100.0, 315.0])},
