@@ -18,14 +18,14 @@ from calderon.potentials.summation import register_sums
 register(
     Method(
         "dense", assemble_dense, several=True, mixed=True, by_entries=True, stores_entries=True, stores_near=True,
-        keeps_on_device=True, matrix="dense matrix", plan=plan_dense,
+        finds_near=True, keeps_on_device=True, matrix="dense matrix", plan=plan_dense,
     )
 )  # fmt: skip
 register(Method("matrix-free", assemble_matrix_free, by_entries=True, matrix="no matrix"))
 register(
     Method(
         "hmatrix", assemble_hmatrix, several=True, by_entries=True, compresses=True, saves=save_assembly,
-        reads=SavedParts, factorise=hlu, matrix="H-matrix", plan=plan_hmatrix,
+        reads=SavedParts, factorise=hlu, finds_near=True, matrix="H-matrix", plan=plan_hmatrix,
     )
 )  # fmt: skip
 register(
@@ -36,14 +36,14 @@ register(
 )  # fmt: skip
 register(
     Method(
-        "mlfmm", assemble_mlfmm, several=True, stores_near=True, compresses=True, finest=1e-6, least=ACCEPTED,
-        once={"once": True}, saves=save_near, reads=require_near_file, devices=False,
+        "mlfmm", assemble_mlfmm, several=True, stores_near=True, finds_near=True, compresses=True, finest=1e-6,
+        least=ACCEPTED, once={"once": True}, saves=save_near, reads=require_near_file, devices=False,
         matrix="multilevel fast multipole operator", plan=plan_mlfmm,
     )
 )  # fmt: skip
 register(
     Method(
-        "fft", assemble_fft, several=True, mixed=True, stores_near=True, grids=True, devices=False,
+        "fft", assemble_fft, several=True, mixed=True, stores_near=True, finds_near=True, grids=True, devices=False,
         matrix="pre-corrected FFT operator", plan=plan_fft,
     )
 )  # fmt: skip

@@ -81,14 +81,13 @@ class Problem(Described, ABC, Generic[Solution]):
     @named_options
     def solve_all(self, data: Sequence[Any], **options: Unpack[SolveChoices]) -> list[Solution]:
         """Solve for several waves or data at once: one matrix, products for all together; options as in `solve`. Where
-        products of a faster method do not hold the tolerance, "auto" takes an H-matrix, unless preconditioner="near" is
-        given: an H-matrix has no such preconditioner."""
+        products of a faster method do not hold the tolerance, "auto" takes an H-matrix."""
         require_several(data)
-        chosen, given = self._options(options), options.get("preconditioner")
+        chosen = self._options(options)
         try:
             return self._solve([*data], chosen)
         except ToleranceError as error:
-            if not chosen.is_automatic or (isinstance(given, str) and given == "near"):
+            if not chosen.is_automatic:
                 raise
             reason = f"not {chosen.method}: {str(error).partition(':')[0]}"
         compressed = self._options({**options, "method": first_that("compresses").name})  # type: ignore[typeddict-item]

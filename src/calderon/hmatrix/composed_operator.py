@@ -22,6 +22,7 @@ from calderon.hmatrix.saving import (
     with_shared_trees,
 )
 from calderon.hmatrix.tree.cluster_tree import ClusterTree
+from calderon.operators.products import near_entries
 
 COLUMNS = "is_sparse", "number", "transposed", "conjugated"
 """Columns of the table of summands in a file."""
@@ -51,6 +52,10 @@ class ComposedOperator(LinearOperator):
     def nbytes(self) -> int:
         """Memory of the H-matrices in bytes."""
         return sum(part.nbytes for part in self.parts)
+
+    def near_entries(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[Any]:
+        """(n,) the entries in these rows and columns, of functions with common triangles."""
+        return near_entries(self._product, rows, columns)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a sum to an HDF5 file (.h5 or .hdf5), whole or not at all; ValueError for products and tables."""

@@ -13,7 +13,7 @@ from calderon.backends import format_bytes, require_memory, run_tasks, thread_co
 from calderon.hmatrix.device.products import DeviceProducts
 from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, multiply
 from calderon.hmatrix.saving import HMATRIX, get_hmatrix, new_matrix_file, put_hmatrix, saved_matrix_file
-from calderon.hmatrix.storage import Slab, shares_of, stored
+from calderon.hmatrix.storage import Slab, entries_at, shares_of, stored
 from calderon.hmatrix.tree.block_tree import BlockTree
 
 
@@ -189,6 +189,14 @@ class HMatrix(LinearOperator):
 
         run_tasks(work, len(self._shares))
         return np.asarray(sums.sum(axis=0))
+
+    def near_entries(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[Any]:
+        """(n,) the entries in these rows and columns, in the order of the unknowns: exact in dense blocks, in which
+        those of functions with a common triangle lie, but for blocks that were put together to save memory."""
+        places = [np.argsort(tree.order) for tree in (self.tree.rows, self.tree.columns)]
+        i, j = places[0][rows], places[1][columns]
+        found = entries_at(self.slabs, self.tree, i, j)
+        return found if self.correction is None else found + np.asarray(self.correction[i, j]).ravel()
 
     def to_array(self) -> NDArray[Any]:
         """All entries, in the order of the unknowns: as much memory as a dense matrix."""

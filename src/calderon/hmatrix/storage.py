@@ -147,3 +147,40 @@ def shares_of(slabs: list[Slab], count: int) -> list[list[Slab]]:
             shares[number].append(Slab(numbers, table[share == number]))
         before = int(ends[-1]) if len(ends) else before
     return [share for share in shares if share] or [[]]
+
+
+def entries_at(slabs: list[Slab], tree: BlockTree, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[Any]:
+    """(n,) the entries in these rows and columns, in cluster order, of stored blocks; those of low rank to their
+    tolerance."""
+    i, j = rows.copy(), columns.copy()
+    if tree.symmetric:
+        swapped = i < j
+        i[swapped], j[swapped] = columns[swapped], rows[swapped]
+    # down the tree to the blocks that are stored, which may have been put together
+    slab, place = np.full(len(tree.row), -1), np.zeros(len(tree.row), np.int64)
+    for number, (_, table) in enumerate(slabs):
+        slab[table[:, BLOCK]], place[table[:, BLOCK]] = number, np.arange(len(table))
+    block = np.zeros(len(i), np.int64)
+    while len(deeper := np.flatnonzero(slab[block] < 0)):
+        found = np.full(len(deeper), -1)
+        first, count = tree.first_child[block[deeper]], tree.child_count[block[deeper]]
+        for step in range(int(count.max(initial=0))):
+            child = np.where(step < count, first + step, first)
+            low, left = tree.rows.start[tree.row[child]], tree.columns.start[tree.column[child]]
+            height, width = tree.sizes(child)
+            inside = (i[deeper] >= low) & (i[deeper] < low + height) & (j[deeper] >= left) & (j[deeper] < left + width)
+            found[inside & (step < count)] = child[inside & (step < count)]
+        block[deeper] = found
+    out = np.zeros(len(i), np.result_type(*(numbers.dtype for numbers, _ in slabs)))
+    for number, (numbers, table) in enumerate(slabs):
+        own = np.flatnonzero(slab[block] == number)
+        at = table[place[block[own]]]
+        down, across, start = i[own] - at[:, ROW], j[own] - at[:, COLUMN], at[:, OFFSET]
+        dense = at[:, RANK] < 0
+        out[own[dense]] = numbers[(start + down * at[:, WIDTH] + across)[dense]]
+        for l in range(int(at[:, RANK].max(initial=0))):
+            crossed = l < at[:, RANK]
+            cross = start[crossed] + l * (at[:, HEIGHT] + at[:, WIDTH])[crossed]
+            below = cross + at[crossed, HEIGHT] + across[crossed]
+            out[own[crossed]] += numbers[cross + down[crossed]] * numbers[below]
+    return out

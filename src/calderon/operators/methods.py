@@ -70,7 +70,8 @@ class Method:
 
     several: backends may share one matrix. mixed: precision="mixed" is supported. by_entries: what it does is made of
     entries, so that any integral operator may be split into parts. stores_entries: `to_array()` costs nothing, as LU
-    asks. stores_near: entries of unknowns whose supports touch are kept, as preconditioners of entries ask.
+    asks. stores_near: entries of unknowns whose supports touch are kept as they are, exact. finds_near: they are kept,
+    or found in compressed blocks, as preconditioners of entries ask.
     keeps_on_device: keep_on_device= is supported. compresses: rtol= is supported. saves: matrix_file= is supported;
     saves(operator, matrix, matrix_file, backend=, precision=, rtol=) writes what `build` would have written.
     reads(matrix_file) raises what `build` would raise for a file that is no such one, or for its name.
@@ -91,6 +92,7 @@ class Method:
     by_entries: bool = False
     stores_entries: bool = False
     stores_near: bool = False
+    finds_near: bool = False
     keeps_on_device: bool = False
     compresses: bool = False
     finest: float = 0.0
@@ -122,7 +124,7 @@ ABILITIES = {
     "matrix_file": ("saves", "saves nothing"),
     "solver='lu'": ("stores_entries", "keeps no entries of a matrix (preconditioner='hlu' factorises an H-matrix)"),
     "preconditioner='hlu'": ("factorise", "has no hierarchical factors"),
-    "preconditioner='near'": ("stores_near", "keeps no entries of a matrix"),
+    "preconditioner='near'": ("finds_near", "keeps no entries of a matrix"),
 }
 """The ability of a method that an option needs, and the words of the message about a method without it."""
 _methods: dict[str, Method] = {}

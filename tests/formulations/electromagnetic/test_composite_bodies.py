@@ -90,6 +90,18 @@ def test_a_sphere_cut_in_two_scatters_as_the_whole_one(sphere, solved):
     assert problem.unknowns == 2 * sphere.number_of_edges
 
 
+@pytest.mark.variant
+def test_halves_of_two_materials_converge_with_the_square_of_the_edges():
+    """Between meshes of h and of h / 1.4 the largest difference is 0.9 dB (h^2 - h^2 / 2): 0.075 dB, then 0.033 dB."""
+    found = []
+    for h in (0.4, 0.28, 0.2):
+        solution = of_sphere(cut_sphere(h), 4.0, wavenumber=1.5).solve(wave(1.5))
+        rcs = [solution.rcs(np.linspace(0, np.pi, 37), phi) for phi in (0.0, np.pi / 2)]
+        found.append(10 * np.log10(np.array(rcs)))
+    first, second = (abs(found[n + 1] - found[n]).max() for n in range(2))
+    assert second < 0.05 and second < 0.55 * first
+
+
 def test_the_matrix_is_symmetric_and_every_method_has_it(sphere, solved):
     problem, solution = solved
     array = problem.system.matrix.to_array()
@@ -98,6 +110,9 @@ def test_the_matrix_is_symmetric_and_every_method_has_it(sphere, solved):
     for method in ("hmatrix", "mlfmm"):
         product = problem.system.operator.assemble(method, rtol=1e-6) @ x
         assert np.linalg.norm(product - array @ x) < 1e-6 * np.linalg.norm(array @ x)
+    compressed = problem.solve(wave(1.0), method="hmatrix")
+    assert compressed.info.method.endswith("near") and compressed.info.iterations < solution.info.iterations + 5
+    assert difference(compressed, solution) < 1e-4
     assert problem.plan(method="dense").nbytes > array.nbytes
     assert problem.monostatic_rcs(np.pi, 0.0) == pytest.approx(solution.rcs(np.pi, 0.0), rel=1e-5)
     assert solution.extinction_cross_section() == pytest.approx(solution.scattering_cross_section(), rel=2e-3)

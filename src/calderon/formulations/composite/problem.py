@@ -82,8 +82,8 @@ class MaxwellProblem(FedBodies):
 
     Unknown are J = n x H and M = -n x E on interfaces, J on metal; the fields of both sides of each interface are equal
     (Poggio, Miller; Chang, Harrington; Wu, Tsai), the electric one is zero along metal. At edges where surfaces meet
-    currents flow from one into the others as the sides say. preconditioner="near" (the default of "dense" and "mlfmm")
-    is the LU factors of entries between functions that share a triangle, "mass" those of their products, "hlu" of
+    currents flow from one into the others as the sides say. preconditioner="near" (the default where entries are
+    stored) is the LU factors of those between functions that share a triangle, "mass" those of their products, "hlu" of
     "hmatrix" its own factors. Solid metal with a hollow has resonances that do not radiate, as by "efie".
 
     ports: a `DeltaGap`, a `WireGap` or several, slots in metal with one medium on both of its faces or gaps of wires;
@@ -315,8 +315,11 @@ class MaxwellProblem(FedBodies):
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
-        """ "near" (of "dense" and "mlfmm"; the usual one there) and "mass"."""
+        """ "near" (the usual one, not of "matrix-free") and "mass"."""
         return ("near", "mass")
+
+    def _usual_preconditioner(self, options: SolveOptions) -> str:
+        return "near" if options.chosen.finds_near else "mass"
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         charges_resolved(self.mesh, self.wavenumber, options.precision, "the equation of composite bodies", "")

@@ -292,7 +292,7 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
-        """ "near" (of "dense" and "mlfmm"; the usual one there) and "mass" of "pmchwt", "mass" of "muller"."""
+        """ "near" (the usual one of "dense" and "mlfmm") and "mass" of "pmchwt", "mass" of "muller"."""
         return ("near", "mass") if self.formulation == "pmchwt" else ("mass",)
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> DielectricSolution:

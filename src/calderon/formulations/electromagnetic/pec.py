@@ -273,9 +273,9 @@ class PECScattering(RadarProblem[PECSolution]):
     @property
     def preconditioners(self) -> tuple[str, ...]:
         """ "dual" of formulation "calderon": the electric operator between dual functions. Of the others "near" (of
-        "dense" and "mlfmm"): LU factors of the entries between functions that share a triangle, the usual ones of
-        "cfie", and of "efie" on open surfaces, where they take half of the steps; "mass": the inverse of the identity
-        tested as the equation is."""
+        "dense" and "mlfmm", and of "hmatrix" where it is requested): LU factors of the entries between functions that
+        share a triangle, the usual ones of "cfie", and of "efie" on open surfaces, where they take half of the steps;
+        "mass": the inverse of the identity tested as the equation is."""
         if self.formulation == "calderon":
             return ("dual",)
         halves = self.formulation == "cfie" or not self.surface.whole.is_closed or self._is_split
