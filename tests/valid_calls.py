@@ -196,6 +196,7 @@ def constructors() -> Iterator[Call]:
         "UniformField": {"field": Z},
         "VectorFunction": {"space": cal.RWG(mesh), "coefficients": np.ones(cal.RWG(mesh).dimension)},
         "Velocity": {"value": 1.0},
+        "WaveguidePort": {"region": "air", "behind": "air", "into": Z, "waves": 1, "polarization": [1, 0, 0]},
         "Wire": {
             "points": [[0, 0, 0], Z], "radius": 1e-3, "segments": 4, "conductor": cal.planar.Conductor(5.8e7),
             "coating": (2e-3, 2.2),

@@ -41,6 +41,7 @@ COVERS = {
     "strip_dipole": "near_field.png",
     "yagi_deck": "field.png",
     "hf_dipole": "pattern.png",
+    "horn": "field.png",
     "driven_foundation": "water.png",
     "graded_insulator": "graded.png",
     "shielded_coil": "shield.png",

@@ -59,6 +59,7 @@ from .formulations import (
     Region as Region,
     Rigid as Rigid,
     Sheet as Sheet,
+    WaveguidePort as WaveguidePort,
     SoundHardScattering as SoundHardScattering,
     SoundPressure as SoundPressure,
     SoundSoftScattering as SoundSoftScattering,

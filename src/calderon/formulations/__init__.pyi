@@ -27,7 +27,7 @@ from .acoustic.sound_soft import SoundSoftScattering as SoundSoftScattering
 from .composite.fed_solution import CompositeAntennaSolution as CompositeAntennaSolution
 from .composite.problem import MaxwellProblem as MaxwellProblem
 from .composite.solution import CompositeSolution as CompositeSolution
-from .composite.surfaces import Interface as Interface, Metal as Metal, Sheet as Sheet
+from .composite.surfaces import Interface as Interface, Metal as Metal, Sheet as Sheet, WaveguidePort as WaveguidePort
 from .elastic.loads.body_loads import (
     Gravity as Gravity,
     RemoteStress as RemoteStress,

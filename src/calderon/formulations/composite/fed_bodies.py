@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from calderon.formulations.composite.fed_solution import CompositeAntennaSolution, checked_ratio
 from calderon.formulations.composite.feeding import Feeding
 from calderon.formulations.composite.solution import CompositeSolution
+from calderon.formulations.composite.waveguides import Waveguides
 from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
@@ -53,6 +54,11 @@ class FedBodies(Connectable, PortMatrices, RadarProblem[CompositeSolution | Comp
     @abstractmethod
     def _ohms_around(self) -> float:
         """The wave impedance of the region around, in ohm."""
+
+    @cached_property
+    @abstractmethod
+    def _waveguides(self) -> Waveguides | None:
+        """The waveguide ports."""
 
     @cached_property
     @abstractmethod
@@ -101,15 +107,29 @@ class FedBodies(Connectable, PortMatrices, RadarProblem[CompositeSolution | Comp
     @named_options
     def admittance_matrix(self, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
         """Y (p, p) in S: I = Y U for the voltages U at the ports; options as in `solve`. Symmetric."""
+        if self._waveguides is not None:
+            made: Any = self.solve_all(list(np.eye(len(self._waveguides.driven))), **options)
+            u, i = (np.stack([getattr(each, name) for each in made], axis=1) for name in ("voltages", "feed_currents"))
+            return np.asarray(i @ np.linalg.inv(u))
         if not self.ports:
             raise ValueError("this problem has no ports: give ports=[DeltaGap(...)]")
         solutions: Any = self.solve_all(list(np.eye(len(self.ports))), **options)
         return np.stack([each.feed_currents for each in solutions], axis=1)
 
+    @named_options
+    def scattering_matrix(self, reference: float = 50.0, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
+        """S (p, p), for exp(-i omega t): of gaps for lines of `reference` ohm at all of them, of waveguide ports for
+        the waves of fed modes, whatever the reference. Options as in `solve`."""
+        if self._waveguides is None:
+            return super().scattering_matrix(reference, **options)
+        guides, ohms, unit = self._waveguides, self._ohms_around, np.eye(len(self._waveguides.driven), dtype=complex)
+        made: Any = self.solve_all(list(unit), **options)
+        return np.stack([guides.outgoing(a, b.voltages, ohms) for a, b in zip(unit, made, strict=True)], axis=1)
+
     @property
     def usual_solver(self) -> str:  # type: ignore[override]
         """The solver of stored matrices: factors serve all ports."""
-        return "lu" if self.ports or self.circuits else "gmres"
+        return "lu" if self.ports or self.circuits or self._waveguides is not None else "gmres"
 
     @cached_property
     def _port_weights(self) -> NDArray[np.float64]:
@@ -192,6 +212,12 @@ class FedBodies(Connectable, PortMatrices, RadarProblem[CompositeSolution | Comp
     def _fed_solution(
         self, voltages: NDArray[Any], x: NDArray[Any], info: SolutionInfo, radiating: RadiatingCurrents, given: Any
     ) -> CompositeAntennaSolution:
+        if self._waveguides is not None:
+            eta = self._ohms_around
+            u, i = self._waveguides.terminals(
+                np.asarray(voltages, np.complex128), np.asarray(eta * x, np.complex128), eta
+            )
+            return CompositeAntennaSolution(u, i, self._waveguides.names, info, radiating, **given)
         ports: Any = self.ports
         names = tuple(getattr(each, "name", "") or f"port {number}" for number, each in enumerate(ports, start=1))
         loads: Any = self.loads

@@ -30,8 +30,9 @@ from calderon.formulations.composite.finite_gaps import cells_of
 from calderon.formulations.composite.junctions import Junctions, RegionTraces
 from calderon.formulations.composite.skeleton import Skeleton, located
 from calderon.formulations.composite.solution import CompositeSolution
-from calderon.formulations.composite.surfaces import Interface, SurfaceKind, check_tables
+from calderon.formulations.composite.surfaces import Interface, SurfaceKind, WaveguidePort, check_tables
 from calderon.formulations.composite.surroundings import settled
+from calderon.formulations.composite.waveguides import Waveguides
 from calderon.formulations.composite.wiring import Wiring, bordered
 from calderon.formulations.electromagnetic.dielectric_regions import Region, region
 from calderon.formulations.electromagnetic.extinction import probe_points, warn_of_remainder
@@ -90,6 +91,8 @@ class MaxwellProblem(FedBodies):
     loads: `Lumped` elements in such slots, in series with a port in the same one. With ports `solve(voltages)` is that
     of an antenna, 1 V unless given, in SI units and by default with solver="lu"; waves see them short-circuited.
     circuits: `Circuit`s between such gaps, as `connected` adds them; they join the solutions for all gaps, one each.
+    surfaces may hold `WaveguidePort`s, too: `solve(amplitudes)` is for waves into the guides then, of |a|^2 / 2 in W, 1
+    and 0 unless given, and `scattering_matrix()` that of their modes.
 
     Raises ValueError, with the edges, where a region is not closed or two surfaces contradict each other, for regions
     and tags that are not known, and for bodies below k times diameter = 1e-3; TypeError for other arguments.
@@ -147,8 +150,9 @@ class MaxwellProblem(FedBodies):
 
     def _settle_wavenumber(self) -> None:
         """Store the wavenumber of the region around, the frequency, and with a frequency alone the impedance."""
+        has_guides = any(isinstance(each, WaveguidePort) for each in self.surfaces.values())
         is_fed = (self.frequency is not None and self.wavenumber is None) or bool(
-            self.ports or self.loads or self.circuits
+            self.ports or self.loads or self.circuits or has_guides
         )
         given = self.wavenumber, self.frequency, self.impedance
         found = settled(self._around, self.regions[self._around], *given, is_fed)
@@ -183,7 +187,25 @@ class MaxwellProblem(FedBodies):
     @cached_property
     def traces(self) -> tuple[RegionTraces, ...]:
         """The currents of each region, from all unknowns."""
-        return tuple(each.widened(self.function_space.dimension) for each in self.junctions.traces)
+        given = self.junctions.traces
+        if self._waveguides is not None:
+            return self._waveguides.traces(given)
+        return tuple(each.widened(self.function_space.dimension) for each in given)
+
+    @cached_property
+    def _waveguides(self) -> Waveguides | None:
+        """The waveguide ports, if there are any."""
+        kinds = list(self.surfaces.values())
+        numbers = tuple(n for n, each in enumerate(kinds) if isinstance(each, WaveguidePort))
+        if not numbers:
+            return None
+        if self.ports or self.wires or self.circuits or self.loads:
+            raise ValueError(
+                "gaps, loads, wires and circuits do not go together with waveguide ports yet: feed the body by one or "
+                "the other"
+            )
+        ports: Any = tuple(kinds[number] for number in numbers)
+        return Waveguides(self.junctions, self.media, ports, numbers)
 
     @cached_property
     def _wiring(self) -> Wiring | None:
@@ -230,7 +252,8 @@ class MaxwellProblem(FedBodies):
     @property
     def function_space(self) -> Any:
         """The unknowns, which are coefficients of combinations of functions of all regions, then those of wires."""
-        return Unknowns(self.junctions.dimension + (0 if self._wiring is None else self._wiring.dimension))
+        further: Any = self._waveguides or self._wiring
+        return Unknowns(self.junctions.dimension + (0 if further is None else further.dimension))
 
     @property
     def elements_per_wavelength(self) -> float:
@@ -256,6 +279,9 @@ class MaxwellProblem(FedBodies):
             matrix = self._feeding.load_matrix(slots, self.frequency, self._ohms_around)
             operator = operator - blocks([[matrix]])
         text = "PMCHWT and electric field equations of all regions for J, M"
+        if self._waveguides is not None:
+            operator = operator + blocks([[self._waveguides.matrix(self.traces)]])
+            text += ", with modes of waveguides"
         if self._wiring is not None:
             columns = self._wiring.matrix([each for each in listed if isinstance(each.gap, WireGap)])
             operator = operator + blocks([[bordered(columns)]])
@@ -267,6 +293,8 @@ class MaxwellProblem(FedBodies):
         return self.traces[self.skeleton.unbounded].space.loads()
 
     def _checked(self, data: Any) -> Any:
+        if self._waveguides is not None and not isinstance(data, ElectromagneticWave):
+            return self._waveguides.amplitudes(data)
         if self.ports and not isinstance(data, ElectromagneticWave):
             count = len(self.ports)  # type: ignore[arg-type]
             needed = f"this problem has {count} port(s): give one voltage for each, finite numbers in V, or a wave"
@@ -290,6 +318,8 @@ class MaxwellProblem(FedBodies):
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
         if isinstance(data, np.ndarray):
+            if self._waveguides is not None:
+                return self._waveguides.right_hand_side(data, self.unknowns, self._ohms_around)
             return -(self._port_weights @ (self._slots[1] * data))
         loads, eta = self._loads, complex(data.impedance)
         found = self._combined(loads @ data.electric(loads.points), loads @ (eta * data.magnetic(loads.points)))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.formulations.composite.sectors import Sectors, refuse
-from calderon.formulations.composite.surfaces import Interface, Metal, Sheet, SurfaceKind
+from calderon.formulations.composite.surfaces import Interface, SurfaceKind
 from calderon.mesh import TriangleMesh
 from calderon.mesh.coincident import compacted
 from calderon.mesh.containment import winding_numbers
@@ -74,8 +74,9 @@ class Skeleton:
 
     def __post_init__(self) -> None:
         for tag, each in self.surfaces.items():
-            if not isinstance(each, Interface | Metal | Sheet):
-                raise TypeError(f"surfaces[{tag!r}] is an Interface, Metal or Sheet, got {describe(each)}")
+            if not isinstance(each, SurfaceKind):
+                allowed = "an Interface, Metal, Sheet or WaveguidePort"
+                raise TypeError(f"surfaces[{tag!r}] is {allowed}, got {describe(each)}")
             for name in each.sides:
                 if name is not None and name not in self.names:
                     near = difflib.get_close_matches(name, self.names, n=1)

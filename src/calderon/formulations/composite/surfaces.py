@@ -6,7 +6,7 @@ from typing import Any
 
 from calderon.layers.stack import Conductor, SurfaceImpedance
 from calderon.mesh import Material
-from calderon.validation import describe, instance, real_number
+from calderon.validation import describe, instance, real_number, unit_vector, whole_number
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,50 @@ class Sheet:
         return self.region, self.region
 
 
-SurfaceKind = Interface | Metal | Sheet
+@dataclass(frozen=True)
+class WaveguidePort:
+    """A plane that cuts a waveguide, which goes on behind it without end and is matched.
+
+    region: the name of the one that fills the guide. behind: the region on the other side, in which the plane is metal;
+    None where there is none. into (3,): a direction from the plane into the guide, needed where both regions are the
+    same one, as of a horn of thin walls. waves: how many modes are fed, from the one of the lowest cutoff on, each a
+    port; others are absorbed. polarization (3,): the direction of the field of the first mode, of guides of which two
+    modes have one cutoff, and its sign; by default the axis of coordinates that fits. The cross-section is what the
+    triangles are: rectangular, circular, coaxial or any other, with metal around it.
+    """
+
+    region: str
+    behind: str | None = None
+    into: tuple[float, float, float] | None = None
+    waves: int = 1
+    polarization: tuple[float, float, float] | None = None
+
+    def __post_init__(self) -> None:
+        _named(self.region, "WaveguidePort region")
+        if self.behind is not None:
+            _named(self.behind, "WaveguidePort behind")
+        object.__setattr__(self, "waves", whole_number(self.waves, "waves", 1))
+        for name in ("into", "polarization"):
+            if (given := getattr(self, name)) is not None:
+                vector = unit_vector(given, f"{name} of a waveguide port")
+                object.__setattr__(self, name, tuple(float(each) for each in vector))
+        if (self.region == self.behind) != (self.into is not None):
+            raise ValueError(
+                "into=, a direction such as (0, 0, 1) into the guide, is for a waveguide port with one region on both "
+                "sides, which needs it"
+            )
+
+    def loss(self, frequency: float) -> complex:
+        """0."""
+        return 0.0
+
+    @property
+    def sides(self) -> tuple[str | None, str | None]:
+        """The regions of the guide and behind."""
+        return self.region, self.behind
+
+
+SurfaceKind = Interface | Metal | Sheet | WaveguidePort
 EXAMPLES = {
     "regions": '{"air": Material(), "board": Material(4.0)}',
     "surfaces": '{"walls": Interface("air", "board"), "patch": Metal("air", "board")}',

@@ -95,7 +95,7 @@ class WireAntenna(Connectable, Described):
             if not isinstance(each.gap, WireGap):
                 raise TypeError(f"a load of wires lies in a WireGap, got {each.gap!r}")
         object.__setattr__(self, "circuits", checked_circuits(self.circuits, WireGap))
-        object.__setattr__(self, "network", WireNetwork(self.wires, self.ground == "pec"))
+        object.__setattr__(self, "network", WireNetwork(self.wires, self._on_metal))
         if self._earth is not None:
             self._require_above(self._earth.face)
         self._weights, self._joined  # noqa: B018
@@ -158,9 +158,14 @@ class WireAntenna(Connectable, Described):
             found[np.ix_(rows, rows)] += load.impedance_at(self.frequency) * np.outer(w[rows], w[rows])
         return np.asarray(found)
 
+    @property
+    def _on_metal(self) -> bool:
+        return isinstance(self.ground, str) and self.ground == "pec"
+
     @cached_property
     def _earth(self) -> Earth | None:
-        return None if self.ground is None or self.ground == "pec" else earth_below(self.ground, self.frequency)
+        ground: Any = self.ground
+        return None if ground is None or self._on_metal else earth_below(ground, self.frequency)
 
     @cached_property
     def _losses(self) -> sparse.csr_array:
@@ -305,6 +310,6 @@ class WireAntenna(Connectable, Described):
         return f"{len(self.wires)} wire(s), {len(self.network.segments)} segments, {self.frequency:.4g} Hz"
 
     def __str__(self) -> str:
-        where = " above a ground of metal in z = 0" if self.ground == "pec" else " above earth" if self.ground else ""
+        where = " above a ground of metal in z = 0" if self._on_metal else " above earth" if self.ground else ""
         ports = ", ".join(map(str, self.ports)) or "none"
         return f"{self.brief}{where}\n  {self.unknowns} unknowns, ports: {ports}"
