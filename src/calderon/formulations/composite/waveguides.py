@@ -16,7 +16,7 @@ GHz, 3.5 mm triangles: -62 dB; without the scale -35 dB).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -106,7 +106,7 @@ class Waveguides:
             columns = sp.csr_array(each.currents)
             shape = (columns.shape[0], before + self.dimension - low - count)
             placed = sp.hstack([sp.csr_array((columns.shape[0], low)), columns, sp.csr_array(shape)])
-            found[each.region] = RegionTraces(own.space, own.electric, (own.magnetic + placed).tocsr())
+            found[each.region] = replace(own, magnetic=(own.magnetic + placed).tocsr())
             low += count
         return tuple(found)
 
