@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from calderon.formulations.composite.fed_solution import CompositeAntennaSolution, checked_ratio
 from calderon.formulations.composite.feeding import Feeding
+from calderon.formulations.composite.guides.waveguides import Waveguides
 from calderon.formulations.composite.solution import CompositeSolution
-from calderon.formulations.composite.waveguides import Waveguides
 from calderon.formulations.electromagnetic.radar import RadarProblem
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options

@@ -27,12 +27,12 @@ from calderon.formulations.composite.equation import (
 from calderon.formulations.composite.fed_bodies import FedBodies
 from calderon.formulations.composite.feeding import Feeding
 from calderon.formulations.composite.finite_gaps import cells_of
+from calderon.formulations.composite.guides.waveguides import Waveguides
 from calderon.formulations.composite.junctions import Junctions, RegionTraces
 from calderon.formulations.composite.skeleton import Skeleton, located
 from calderon.formulations.composite.solution import CompositeSolution
 from calderon.formulations.composite.surfaces import Interface, SurfaceKind, WaveguidePort, check_tables
 from calderon.formulations.composite.surroundings import settled
-from calderon.formulations.composite.waveguides import Waveguides
 from calderon.formulations.composite.wiring import Wiring, bordered
 from calderon.formulations.electromagnetic.dielectric_regions import Region, region
 from calderon.formulations.electromagnetic.extinction import probe_points, warn_of_remainder

@@ -24,9 +24,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.formulations.composite.guides.modes import POINTS, Mode, aligned, waveguide_modes
 from calderon.formulations.composite.junctions import Junctions, RegionTraces
 from calderon.formulations.composite.surfaces import WaveguidePort
-from calderon.formulations.composite.waveguide_modes import POINTS, Mode, aligned, waveguide_modes
 from calderon.formulations.electromagnetic.dielectric_regions import Region
 from calderon.solvers import sparse_inverse
 from calderon.validation import finite_numbers

@@ -1,0 +1,1 @@
+"""Ends of waveguides in composite bodies: modes of cross-sections, and ports of them."""
