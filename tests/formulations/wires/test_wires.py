@@ -197,6 +197,23 @@ def test_a_coat_lowers_the_resonance():
     assert coated.solve().input_impedance.imag < bare.solve().input_impedance.imag - 10
 
 
+def test_a_plan_tells_what_is_needed_before_it_is():
+    plan = dipole(0.5, 1e-3, 42).plan()
+    assert 16 * 41**2 < plan.nbytes < 1e7 and 0 < plan.seconds < 1 and plan.lines == (("unknowns", "41"),)
+
+
+def test_a_band_that_a_load_does_not_cover_is_refused_before_it_is_swept():
+    def measured(hertz):
+        if hertz > 3.2e8:
+            raise ValueError("measured up to 320 MHz")
+        return 50.0
+
+    wire = dipole(0.5, 1e-3, 42, loads=[cal.Lumped(MIDDLE, impedance=measured)])
+    object.__setattr__(wire, "at", lambda frequency: pytest.fail("was solved"))
+    with pytest.raises(ValueError, match="measured up to"):
+        wire.sweep(2.9e8, 3.3e8, 5)
+
+
 def test_few_frequencies_give_a_band(tmp_path):
     antenna = dipole(0.5, 1e-3, 42)
     sweep = antenna.sweep(0.67 * F, 1.33 * F, points=201)

@@ -140,6 +140,13 @@ def test_wires_where_they_cannot_be_are_refused():
         sheet(plate, cal.Wire([[0.01, 0.02, -0.1], [0.01, 0.02, 0.1]], 1e-3, 4), ())
     with pytest.raises(ValueError, match="end it on a vertex of metal"):
         sheet(plate, cal.Wire([[0.01, 0.02, 0.0], [0.01, 0.02, 0.1]], 1e-3, 4), ())
+    with pytest.raises(ValueError, match="by more than its radius"):  # along the sheet
+        sheet(plate, cal.Wire([[-0.1, 0.02, 8e-4], [0.1, 0.02, 8e-4]], 1e-3, 4), ())
+    with pytest.raises(ValueError, match="by more than its radius"):  # next to its edge
+        sheet(plate, cal.Wire([[0.2008, -0.1, 0.1], [0.2008, 0.1, -0.1]], 1e-3, 4), ())
+    with pytest.raises(ValueError, match="by more than its radius"):  # an end above it
+        sheet(plate, cal.Wire([[0.01, 0.02, 8e-4], [0.01, 0.02, 0.1]], 1e-3, 4), ())
+    sheet(plate, cal.Wire([[-0.1, 0.02, 1.2e-3], [0.1, 0.02, 1.2e-3]], 1e-3, 4), ())
     body = cal.mesh.cuboid((0.4, 0.4, 0.4), 0.1)
     media, walls = AIR | {"body": cal.Material(2.0)}, {0: cal.Interface("air", "body")}
     with pytest.raises(ValueError, match="lies in a body, near"):
@@ -147,3 +154,8 @@ def test_wires_where_they_cannot_be_are_refused():
         cal.MaxwellProblem(body, regions=media, surfaces=walls, wires=inside, wavenumber=K)
     with pytest.raises(ValueError, match="is at"):
         monopole(ports=cal.WireGap([0, 0, 0.25]))
+
+
+def test_a_device_has_the_same_matrix(opencl):
+    problem = monopole()
+    assert problem.solve(backend="opencl").input_impedance == pytest.approx(problem.solve().input_impedance, rel=1e-9)

@@ -97,6 +97,8 @@ class FedBodies(Connectable, PortMatrices, RadarProblem[CompositeSolution | Comp
                              f"and {count} ports")  # fmt: skip
         hertz, r = np.linspace(low, high, whole_number(points, "points")), reference_resistance(reference)
 
+        self._require_covered(hertz)
+
         def problem_at(frequency: float) -> Any:
             return self.at(2 * np.pi * frequency / speed)
 

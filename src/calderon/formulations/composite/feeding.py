@@ -22,7 +22,7 @@ from calderon.formulations.composite.wiring import Wiring
 from calderon.formulations.electromagnetic.dielectric_regions import Region
 from calderon.formulations.ports.board_slots import Lumped
 from calderon.formulations.ports.finite_gap import FiniteGap
-from calderon.formulations.ports.gaps import DeltaGap, gap_edges
+from calderon.formulations.ports.gaps import DeltaGap, gap_edges, require_across
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +66,7 @@ class Feeding:
                 f"{gap} lies at edges at which an interface of two materials ends or continues: a gap is a slot in "
                 "metal, with metal on both sides of its edges and no other surface"
             )
+        require_across(gap, mesh, skeleton.is_metal)
         around = np.unique(self.junctions.regions[at])
         regions = [int(each) for each in around if each != NONE]
         media = {(self.media[each].permittivity, self.media[each].permeability) for each in regions}

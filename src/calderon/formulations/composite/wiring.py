@@ -22,7 +22,7 @@ from calderon.formulations.electromagnetic.radiating_currents import RadiatingCu
 from calderon.formulations.ports.board_slots import Lumped
 from calderon.formulations.ports.gaps import WireGap
 from calderon.formulations.wires.attachment import Attachments
-from calderon.formulations.wires.network import JOINED, WireNetwork
+from calderon.formulations.wires.network import JOINED, WireNetwork, segment_distances
 from calderon.formulations.wires.reactions import reaction_matrix
 from calderon.formulations.wires.surface_reactions import SurfaceReactions
 from calderon.formulations.wires.wire import Wire
@@ -188,39 +188,64 @@ class Wiring:
 
 
 def require_beside(network: WireNetwork, mesh: TriangleMesh) -> None:
-    """ValueError where a wire goes through a surface, or touches it other than by an end on a vertex of metal."""
+    """ValueError where a wire goes through a surface, or is nearer to one than its radius other than by an end on a
+    vertex of metal."""
     corners, size = mesh.vertices[mesh.triangles], mesh.edge_lengths.max()
-    begin, along = network.segments[:, :3].copy(), network.segments[:, 3:6]
-    length, radius = network.segments[:, 6].copy(), network.segments[:, 7]
+    begin, along, length, radius = np.split(network.segments, [3, 6, 7], axis=1)
     standing = network.standing.reshape(-1, 2) >= 0
-    # ends are longer by the radius, those on metal shorter
-    change = np.where(standing, -JOINED * length[:, None], radius[:, None])
-    begin -= change[:, :1] * along
-    length += change.sum(axis=1)
-    tree = cKDTree(mesh.centroids)
-    for n, near in enumerate(tree.query_ball_point(begin + along * (length / 2)[:, None], length / 2 + size)):
-        hit = _crossed(begin[n], along[n], length[n], corners[near])
+    tree, middles = cKDTree(mesh.centroids), network.ends.mean(axis=1)
+
+    def shortened(part: Floats, n: int) -> Floats:
+        """(2, 3) the ends of a segment, without a part (n, 1) where it stands on metal."""
+        left = part[n] * standing[n]
+        return np.stack([begin[n] + left[0] * along[n], begin[n] + (length[n] - left[1]) * along[n]])
+
+    # next to metal on which they stand wires are nearer than their radius
+    next_to_metal = np.minimum(length / 2, 2 * radius)
+    for n, near in enumerate(tree.query_ball_point(middles, length[:, 0] / 2 + radius[:, 0] + size)):
+        chosen = corners[near]
+        hit = _crossed(shortened(JOINED * length, n), chosen)
+        hit |= _clearance(shortened(next_to_metal, n), chosen) < radius[n] * (1 - 1e-9)
         if hit.any():
-            place = corners[near][hit][0].mean(axis=0).tolist()
+            place = chosen[hit][0].mean(axis=0).tolist()
             raise ValueError(
                 f"wire {network.owners[n]} goes through a surface, or touches it, near {place}: end it on a vertex of "
                 "metal that is a perfect conductor, with the same coordinates, or move it away by more than its radius"
             )
 
 
-def _crossed(begin: Floats, along: Floats, length: float, corners: Floats) -> NDArray[np.bool_]:
-    """(n,) whether a segment meets triangles (n, 3, 3)."""
+def _clearance(ends: Floats, corners: Floats) -> Floats:
+    """(n,) distances between a segment (2, 3) and the edges of triangles (n, 3, 3), or of its ends from their insides:
+    those from the triangles where it does not go through them."""
+    segment = np.broadcast_to(ends, (len(corners), 2, 3))
+    edges = (corners[:, [corner, (corner + 1) % 3]] for corner in range(3))
+    found = np.min([segment_distances(segment, edge) for edge in edges], axis=0)
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    for end in ends:
+        inside = np.ones(len(corners), bool)
+        for corner in range(3):
+            edge = corners[:, (corner + 1) % 3] - corners[:, corner]
+            inside &= np.einsum("ni,ni->n", np.cross(edge, end - corners[:, corner]), normal) >= 0
+        height = np.abs(np.einsum("ni,ni->n", end - corners[:, 0], normal))
+        found = np.where(inside, np.minimum(found, height), found)
+    return np.asarray(found)
+
+
+def _crossed(ends: Floats, corners: Floats) -> NDArray[np.bool_]:
+    """(n,) whether a segment (2, 3) meets triangles (n, 3, 3)."""
+    along = ends[1] - ends[0]
     first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     h = np.cross(along, second)
     determinant = np.einsum("ni,ni->n", first, h)
     with np.errstate(divide="ignore", invalid="ignore"):
-        from_corner = begin - corners[:, 0]
+        from_corner = ends[0] - corners[:, 0]
         u = np.einsum("ni,ni->n", from_corner, h) / determinant
         q = np.cross(from_corner, first)
         v, s = (q @ along) / determinant, np.einsum("ni,ni->n", second, q) / determinant
-        found = (u >= -1e-9) & (v >= -1e-9) & (u + v <= 1 + 1e-9) & (s >= 0) & (s <= length)
-    parallel = np.abs(determinant) < 1e-12 * np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
-    return np.asarray(found & ~parallel)
+        found = (u >= -1e-9) & (v >= -1e-9) & (u + v <= 1 + 1e-9) & (s >= 0) & (s <= 1)
+    size = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1) * np.linalg.norm(along)
+    return np.asarray(found & (np.abs(determinant) >= 1e-12 * size))
 
 
 def bordered(columns: Complex) -> sp.csr_array:

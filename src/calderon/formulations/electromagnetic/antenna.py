@@ -20,7 +20,7 @@ from calderon.formulations.options import SolveChoices, SolveOptions, named_opti
 from calderon.formulations.ports.board_slots import Lumped, checked_slots
 from calderon.formulations.ports.circuits import Circuit, Joined
 from calderon.formulations.ports.connections import Connectable, Connections, checked_circuits
-from calderon.formulations.ports.gaps import DeltaGap
+from calderon.formulations.ports.gaps import DeltaGap, require_across
 from calderon.formulations.ports.port_matrices import PortMatrices
 from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep
 from calderon.formulations.ports.power_balance import admittances, balanced
@@ -147,6 +147,7 @@ class PECAntenna(Connectable, PortMatrices, Problem[AntennaSolution]):
         """
         vacuum_impedance(self.impedance)
         hertz, ports = frequencies_of(frequencies), len(self.feeds)
+        self._require_covered(hertz)
         if interpolate is not None:
             wanted, r = tolerance(interpolate, "interpolate", example="1e-3"), reference_resistance(reference)
             if len(hertz) < 3 or (np.diff(hertz) <= 0).any():
@@ -244,6 +245,8 @@ class PECAntenna(Connectable, PortMatrices, Problem[AntennaSolution]):
     def _require_apart(self) -> None:
         if overlap := np.count_nonzero(np.count_nonzero(self._weights, axis=1) > 1):
             raise ValueError(f"gaps share {overlap} edges: each edge belongs to one gap at most")
+        for each in self.feeds:
+            require_across(each, self.function_space.mesh)
 
     def _solve(self, data: list[Any], options: SolveOptions) -> list[AntennaSolution]:
         if not self.loads and not self.circuits:

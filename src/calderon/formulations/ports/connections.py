@@ -74,6 +74,7 @@ class Connectable(ABC):
     """An antenna with `circuits` between its gaps, and with patterns of its ports."""
 
     circuits: tuple[Circuit, ...]
+    loads: Any
 
     @abstractmethod
     def _combination(self, options: Any) -> Callable[[Complex], Sequence[Any]]:
@@ -88,6 +89,14 @@ class Connectable(ABC):
     @abstractmethod
     def _ports(self) -> int:
         """The number of ports."""
+
+    def _require_covered(self, hertz: NDArray[np.float64]) -> None:
+        """ValueError, before a sweep, for loads and circuits that are not known at both ends of its frequencies."""
+        for frequency in (float(hertz.min()), float(hertz.max())):
+            for load in self.loads:
+                load.impedance_at(frequency)
+            for circuit in self.circuits:
+                circuit.admittance_at(frequency)
 
     @named_options
     def embedded(self, reference: float = 50.0, **options: Unpack[SolveChoices]) -> EmbeddedPatterns:

@@ -146,6 +146,21 @@ def gap_edges(gap: DeltaGap, mesh: TriangleMesh) -> NDArray[np.int64]:
     return gap._numbered(mesh) if gap.edges is not None else gap._on_line(mesh)
 
 
+def require_across(gap: DeltaGap, mesh: TriangleMesh, metal: NDArray[np.bool_] | None = None) -> None:
+    """ValueError where current flows around an end of a gap, which lies within the metal. metal (nt,): which triangles
+    are some, all unless given."""
+    edges = gap_edges(gap, mesh)
+    count = np.bincount(mesh.edges[edges].ravel(), minlength=mesh.number_of_vertices)
+    faces = mesh.triangle_edges if metal is None else mesh.triangle_edges[metal]
+    border = np.bincount(faces.ravel(), minlength=mesh.number_of_edges) == 1
+    within = np.setdiff1d(np.flatnonzero(count == 1), mesh.edges[border])
+    if len(within):
+        raise ValueError(
+            f"current flows around {gap}: it ends at {mesh.vertices[within[0]].round(6).tolist()}, within the metal; a "
+            "gap goes from boundary to boundary of the metal, or around"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class WireGap:
     """A gap in a wire, across which a port or a lumped element lies, infinitely narrow.

@@ -182,7 +182,7 @@ class WireNetwork:
         first, second = pairs.T
         same = self.nodes[first][:, :, None] == self.nodes[second][:, None, :]
         joined = same.any(axis=(1, 2))
-        gap = _distances(self.ends[first], self.ends[second])
+        gap = segment_distances(self.ends[first], self.ends[second])
         # of joined ones the distances of the other ends
         ends = [1 - same[joined].any(axis=axis).argmax(axis=1) for axis in (2, 1)]
         others = [self.ends[each[joined], end] for each, end in zip((first, second), ends, strict=True)]
@@ -198,7 +198,7 @@ class WireNetwork:
             )
 
 
-def _distances(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
+def segment_distances(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArray[np.float64]:
     """(m,) the distances between segments (m, 2, 3) and (m, 2, 3): between an end and a segment, or where two cross."""
     u, v = first[:, 1] - first[:, 0], second[:, 1] - second[:, 0]
     w = second[:, 0] - first[:, 0]

@@ -133,7 +133,7 @@ class AntennaKind(Kind[AntennaCase, Posed, AntennaResults]):
         problem: Any = self.build(file, stages)
         problem = problem.at(float(problem.frequencies[-1]))
         if isinstance(problem, WireAntenna):
-            return [("unknowns", str(problem.unknowns), ""), *cost_rows(48 * problem.unknowns**2)]
+            return [("unknowns", str(problem.unknowns), ""), *cost_rows(problem.plan().nbytes)]
         plan = problem.plan(method=file.case.solver.method)
         return plan_rows(plan, problem.mesh.number_of_triangles, "one frequency")
 
