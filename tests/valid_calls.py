@@ -49,7 +49,7 @@ def constructors() -> Iterator[Call]:
         "Baffle": {},
         "BondedSolids": {"parts": dict(zip(("low", "high"), bars(), strict=True))},
         "ColeCole": {"infinite": 4.0, "strengths": 50.0, "times": 8e-12, "exponents": 0.1},
-        "Conductor": {"sigma": 5.8e7},
+        "Conductor": {"sigma": 5.8e7, "thickness": 35e-6, "permeability": 1.0, "roughness": 1e-6},
         "CurrentDipole": {"position": [0, 0, 0], "moment": Z, "signal": signal, "radius": 0.1},
         "CurrentPath": {"points": [[2, 0, 0], [0, 2, 0], [-2, 0, 0]], "current": 1.0},
         "CurrentSource": {"part": "a", "direction": Z, "current": signal},

@@ -79,23 +79,61 @@ class SurfaceImpedance:
 
 @dataclass(frozen=True)
 class Conductor:
-    """A wall of metal that is thick against the skin depth; sigma: its conductivity in S/m.
+    """The face of metal; sigma: its conductivity in S/m.
 
-    Its surface impedance is (1 - i) sqrt(omega mu0 / (2 sigma)).
+    thickness: t of the metal in m, behind which the tangential H is zero; None where it is many skin depths.
+    permeability: relative, real or with a positive imaginary part. roughness: r of the face, root mean square in m.
+    With the skin depth delta = sqrt(2 / (omega mu sigma)) its impedance is
+
+        Z = (1 - i) / (sigma delta) coth((1 - i) t / delta),      Re Z (1 + 2/pi atan(1.4 (r / delta)^2)) + i Im Z.
+
+    E. Hammerstad and O. Jensen, IEEE MTT-S Digest (1980) 407 (roughness).
     """
 
     sigma: float
+    thickness: float | None = None
+    permeability: complex = 1.0
+    roughness: float = 0.0
 
     def __post_init__(self) -> None:
         positive_length(self.sigma, "the conductivity of a conductor in S/m")
+        if self.thickness is not None:
+            positive_length(self.thickness, "the thickness of a conductor in m")
+        relative_constant(self.permeability, "the permeability of a conductor")
+        if real_number(self.roughness, "the roughness of a conductor in m") < 0:
+            raise ValueError(f"the roughness of a conductor must not be negative, got {self.roughness!r}")
 
     def impedance(self, frequency: float) -> complex:
-        """In ohm at `frequency` in Hz."""
-        mu0 = VACUUM_IMPEDANCE / SPEED_OF_LIGHT
-        return complex((1 - 1j) * np.sqrt(np.pi * positive_length(frequency, "frequency") * mu0 / self.sigma))
+        """In ohm at `frequency` in Hz, of a face with a field on this side alone."""
+        return self._face(frequency, self.thickness)
+
+    def sheet_impedance(self, frequency: float) -> complex:
+        """E over the current of both faces in ohm, with equal fields on both sides: half of that of a face, of metal
+        that is half as thick."""
+        return self._face(frequency, None if self.thickness is None else self.thickness / 2) / 2
+
+    def loss_factor(self, frequency: float) -> float:
+        """The factor of the resistance by roughness, between 1 and 2."""
+        wavenumber = self.wavenumber(frequency)
+        return float(1 + 2 / np.pi * np.arctan(1.4 * (self.roughness * wavenumber.imag) ** 2))
+
+    def wavenumber(self, frequency: float) -> complex:
+        """sqrt(i omega mu sigma) in 1/m, (1 + i) / delta of a real permeability."""
+        mu = self.permeability * VACUUM_IMPEDANCE / SPEED_OF_LIGHT
+        return complex(np.sqrt(2j * np.pi * positive_length(frequency, "frequency") * mu * self.sigma))
+
+    def _face(self, frequency: float, thickness: float | None) -> complex:
+        decay = -1j * self.wavenumber(frequency)
+        found = decay / self.sigma
+        if thickness is not None:
+            found /= np.tanh(decay * thickness)
+        return complex(self.loss_factor(frequency) * found.real, found.imag)
 
     def __str__(self) -> str:
-        return f"conductor, {self.sigma:g} S/m"
+        thick = "" if self.thickness is None else f", {1e6 * self.thickness:g} um thick"
+        rough = f", roughness {1e6 * self.roughness:g} um" if self.roughness else ""
+        magnetic = f", mu_r {self.permeability:g}" if self.permeability != 1 else ""
+        return f"conductor, {self.sigma:g} S/m{magnetic}{thick}{rough}"
 
 
 End = Layer | SurfaceImpedance | Conductor | str

@@ -87,7 +87,7 @@ class Sheet:
     def loss(self, frequency: float) -> complex:
         """Its impedance in ohm at a frequency in Hz, of a conductor half of that of a face: both carry current."""
         if isinstance(self.ohms, Conductor):
-            return self.ohms.impedance(frequency) / 2
+            return self.ohms.sheet_impedance(frequency)
         return self.ohms.impedance(frequency) if isinstance(self.ohms, SurfaceImpedance) else complex(self.ohms)
 
     def __post_init__(self) -> None:

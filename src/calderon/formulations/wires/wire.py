@@ -35,7 +35,7 @@ class Wire:
     Wires are joined where they have a common point at the end of a segment. Impedance per length of a conductor, with
     exp(-i omega t):
 
-        Z' = kc / (2 pi a sigma) J0(kc a) / J1(kc a),      kc^2 = i omega mu0 sigma;
+        Z' = kc / (2 pi a sigma) J0(kc a) / J1(kc a),      kc^2 = i omega mu sigma;
 
     a coating to the radius b acts as the radius a (b/a)^(1 - 1/eps) and the inductance mu0 / (2 pi) (1 - 1/eps) ln(b/a)
     per length.
@@ -62,6 +62,8 @@ class Wire:
         object.__setattr__(self, "segments", self._distributed(lengths))
         if self.conductor is not None:
             instance(self.conductor, Conductor, "the conductor of a wire is a Conductor(sigma) or None")
+            if self.conductor.thickness is not None:
+                raise ValueError("wires are solid: their conductor has no thickness=")
         if self.coating is not None:
             object.__setattr__(self, "coating", self._coated())
 
@@ -121,10 +123,10 @@ class Wire:
         """Z' in ohm/m at a frequency in Hz, of metal and coating."""
         omega, found = 2 * np.pi * positive_length(frequency, "frequency"), 0j
         if self.conductor is not None:
-            sigma = self.conductor.sigma
-            argument = np.sqrt(1j * omega * MU0 * sigma) * self.radius
-            ratio = special.jve(0, argument) / special.jve(1, argument)
-            found += argument / self.radius / (2 * np.pi * self.radius * sigma) * ratio
+            wavenumber = self.conductor.wavenumber(frequency)
+            ratio = special.jve(0, wavenumber * self.radius) / special.jve(1, wavenumber * self.radius)
+            own = wavenumber / (2 * np.pi * self.radius * self.conductor.sigma) * ratio
+            found += complex(self.conductor.loss_factor(frequency) * own.real, own.imag)
         if self.coating is not None:
             outer, permittivity = self.coating
             found -= 1j * omega * MU0 / (2 * np.pi) * (1 - 1 / permittivity) * np.log(outer / self.radius)
