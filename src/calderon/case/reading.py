@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -71,7 +72,7 @@ class CaseFile(Generic[C]):
         where = _where((table, *one, *key.split(".")), line_numbers(self.text))
         if value is None:
             tables = getattr(self.case, table)
-            value = getattr(tables if number is None else tables[number], key)
+            value = reduce(getattr, key.split("."), tables if number is None else tables[number])
         return CaseError(self.name, [f"{where}{table}.{key} = {_toml(value)}: {message}"])
 
     @contextmanager

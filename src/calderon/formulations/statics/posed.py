@@ -13,8 +13,12 @@ from calderon.formulations.statics.region import Kind, Region, tags_of
 from calderon.formulations.statics.skeleton import OUTSIDE, Skeleton
 from calderon.formulations.statics.unknowns import SPACES, Unknowns
 from calderon.mesh import TriangleMesh
+from calderon.mesh.errors import warn
 from calderon.spaces.space import Tags
 from calderon.validation import describe, instance, one_of
+
+UNUSUAL = 1e6
+"""Diameter of a mesh over a Debye length, or the inverse, from which one of them is probably in another unit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +58,21 @@ class Posed:
             instance(self.outside, Region, "outside is a Region, or None where nothing is there; it")
         if not self.regions and self.outside is None:
             raise ValueError("a problem has at least one region: give regions=, or outside=Region()")
+        for each in (*self.regions.values(), self.outside):
+            if each is not None and each.decay and not 1 / UNUSUAL < each.decay * self.mesh.diameter < UNUSUAL:
+                warn(
+                    f"the mesh has a diameter of {self.mesh.diameter:.3g} m and salt water a Debye length of "
+                    f"{each.debye_length:.3g} m: check the units, mesh.scaled(1e-10) of Angstrom is in m"
+                )
 
     @cached_property
     def skeleton(self) -> Skeleton:
         """The mesh with the regions, the outside last, and the electrodes."""
         regions = dict(self.regions) | ({} if self.outside is None else {OUTSIDE: self.outside})
-        electrodes = {name: tags_of(each, f"electrode {name!r}") or () for name, each in self.electrodes.items()}
+        electrodes = {
+            name: tags_of(() if each is None else each, f"electrode {name!r}") or ()
+            for name, each in self.electrodes.items()
+        }
         return Skeleton(self.mesh, {name: each.in_kind(self.kind) for name, each in regions.items()}, electrodes)
 
     @cached_property

@@ -33,6 +33,7 @@ from calderon.spaces.space import Tags
 from calderon.validation import describe, list_of, one_of, one_or_more_points, real_number
 from calderon.waves import PointCharge
 
+SOURCES = "sources are PointCharge, StaticDipole, UniformField or CurrentPath"
 NET = 1e-9
 """Sum of currents, over their largest, up to which it is 0."""
 
@@ -338,7 +339,7 @@ class StaticProblem(Problem[StaticSolution]):
                 one_of(name, self.electrodes, "electrode")
             values.append({name: float(real_number(value, f"{what} of {name!r}")) for name, value in table.items()})
         voltages, charges = values
-        sources = tuple(list_of(() if given.get("sources") is None else given["sources"], Source, "sources"))
+        sources = tuple(list_of(() if given.get("sources") is None else given["sources"], Source, SOURCES))
         if twice := voltages.keys() & charges.keys():
             raise ValueError(f"electrode {min(twice)!r} has a potential and a charge: one follows from the other")
         if missing := self.electrodes.keys() - voltages.keys() - charges.keys():
@@ -346,6 +347,8 @@ class StaticProblem(Problem[StaticSolution]):
                 f"electrode {min(missing)!r} has neither a potential nor a charge: give one in voltages, or in charges "
                 "(0 for floating metal)"
             )
+        if not (self.electrodes or sources or given.get("densities")):
+            raise ValueError("nothing excites the field: give sources, densities of walls, or an electrode a potential")
         regions_of(sources, self.skeleton)
         densities = self._densities({} if given.get("densities") is None else given["densities"])
         if not self.equation.is_fixed:

@@ -61,7 +61,10 @@ class Region:
             object.__setattr__(self, name, float(positive_length(value, name)))
         if self.debye_length is not None:
             if self.permittivity is None:
-                raise ValueError(f"debye_length= is that of a permittivity with ions, got it with {' '.join(given)}")
+                other = " ".join(given) or "no material"
+                raise ValueError(
+                    f"debye_length= is that of a permittivity with ions, got it with {other}: give permittivity="
+                )
             object.__setattr__(self, "debye_length", float(positive_length(self.debye_length, "debye_length")))
         object.__setattr__(self, "tags", tags_of(self.tags, "a region"))
 
@@ -111,5 +114,6 @@ def tags_of(given: object, what: str) -> tuple[int | str, ...] | None:
     if not listed or not all(
         isinstance(each, str | int | np.integer) and not isinstance(each, bool) for each in listed
     ):
-        raise TypeError(f"the tags of {what} are numbers or names, one or several, got {describe(given)}")
+        got = describe(given) if listed else "none"
+        raise TypeError(f"the tags of {what} are numbers or names, one or several, got {got}")
     return tuple(each if isinstance(each, str) else int(each) for each in listed)

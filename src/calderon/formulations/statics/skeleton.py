@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from calderon.formulations.statics.region import Region
 from calderon.mesh import TriangleMesh
+from calderon.mesh.checks.crossings import crossing_pairs
 from calderon.mesh.coincident import compacted
 from calderon.mesh.containment import winding_numbers
 from calderon.mesh.errors import OrientationWarning
@@ -71,11 +72,13 @@ class Skeleton:
             )
         for name, own in walls.items():
             require_closed(mesh, own, f"region {name!r}")
+        self._require_uncrossed()
         sheets = {name: np.zeros(mesh.number_of_triangles, bool) for name in self.regions}
         bounded = {
             name: _surface(mesh, self.regions[name], own, sheets[name], name == OUTSIDE) for name, own in walls.items()
         }
         self._require_apart(list(bounded.values()))
+        self._require_named(count == 1, walls, bounded)
         # electrodes that no region names lie in one; what is outside has all that is left
         alone = (count == 0) & (self.electrode_of >= 0)
         if (unused := (count == 0) & (self.electrode_of < 0)).any():
@@ -188,6 +191,37 @@ class Skeleton:
             raise ValueError(
                 f"two regions overlap: both lie on the same side of triangle {twice[0]} with the tag {tag}"
             )
+
+    def _require_uncrossed(self) -> None:
+        """ValueError for triangles that pass through others, or lie on others without the same vertices."""
+        mesh = self.mesh
+        pairs = crossing_pairs(mesh.vertices[mesh.triangles], mesh.triangles)
+        if not len(pairs):
+            return
+        one, other = pairs[0].tolist()
+        near = mesh.vertices[mesh.triangles[one]][:, None] - mesh.vertices[mesh.triangles[other]]
+        away = np.linalg.norm(near, axis=2).min(axis=1).max()
+        first, second = (f"{n} with the tag {self._called(int(mesh.tags[n]))}" for n in (one, other))
+        raise ValueError(
+            f"surfaces cross, or touch without common vertices, in {len(pairs)} pairs of triangles: the first are "
+            f"{first} and {second} at {mesh.centroids[one].tolist()}, a vertex of one is {away:.3g} from those of the "
+            "other; make bodies that touch as one mesh by cal.mesh.solids, or from meshes with equal "
+            "triangles by cal.mesh.joined"
+        )
+
+    def _require_named(self, single: Mask, walls: Mapping[str, Mask], bounded: Mapping[str, RegionSurface]) -> None:
+        """ValueError for walls (nt,) of one region that lie in another one, which does not name them."""
+        parts = self._parts(single)
+        first = np.array([part[0] for part in parts], int)
+        for name, surface in bounded.items():
+            others = first[~walls[name][first]]
+            within = others[surface.contains(self.mesh.centroids[others], name == OUTSIDE)]
+            if len(within):
+                tag = self._called(int(self.mesh.tags[within[0]]))
+                raise ValueError(
+                    f"the tag {tag} lies in region {name!r}, which does not name it: add it to the tags of {name!r}, "
+                    "whose wall it is, too"
+                )
 
     @property
     def _kind(self) -> str:

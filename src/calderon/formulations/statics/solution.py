@@ -19,11 +19,16 @@ from calderon.formulations.statics.magnetic import magnetic_field
 from calderon.formulations.statics.posed import Excitation, Posed
 from calderon.formulations.statics.region import Kind, Region
 from calderon.formulations.statics.surface_values import strengths
+from calderon.mesh.errors import warn
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import P0, Function
 from calderon.validation import of_any_shape, one_or_more_points, one_point
 from calderon.view import Described, Scene, Viewable
 from calderon.waves import CurrentPath, PointCharge, StaticDipole, UniformField
+
+MOLECULAR = 1e-6 / 1.6e-17
+"""Diameter in m of a body over the largest charge in it in C, 1 um and 100 elementary charges, above which a solvation
+energy is probably of a mesh in Angstrom."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,6 +209,12 @@ class StaticSolution(SampledField, SavedSolution, Viewable, Described):
         charges = [each for each in self.sources if isinstance(each, PointCharge)]
         if not charges or len(charges) < len(self.sources):
             raise ValueError("a solvation energy is that of point charges alone: solve(sources=[cal.PointCharge(...)])")
+        largest = max(abs(each.charge) for each in charges)
+        if self.posed.mesh.diameter > MOLECULAR * largest:
+            warn(
+                f"charges up to {largest:.3g} C in a body of {self.posed.mesh.diameter:.3g} m: check the units, "
+                "mesh.scaled(1e-10) of Angstrom is in m"
+            )
         numbers = self._source_regions
         parts = (
             c.charge * self._reaction(n, c.position[None], False)[0] for c, n in zip(charges, numbers, strict=True)
