@@ -48,7 +48,7 @@ class WaveSolver(Table):
     compression_rtol: float | None = key(
         "relative error of a compressed matrix; a tenth of rtol unless given", gt=0, lt=1
     )
-    preconditioner: Literal["mass", "osrc", "near", "modes", "hlu"] | None = key(
+    preconditioner: Literal["mass", "osrc", "near", "factorised", "modes", "hlu"] | None = key(
         "of GMRES; the usual one of the problem unless given"
     )
     precision: Precision = key("of matrices", DEFAULTS["precision"])

@@ -31,7 +31,7 @@ from calderon.solvers.iteration import tolerance
 from calderon.validation import one_of, truth
 
 SOLVERS = ("gmres", "lu")
-PRECONDITIONERS = ("mass", "osrc", "near", "dual", "hlu", "two-level", "modes")
+PRECONDITIONERS = ("mass", "osrc", "near", "factorised", "dual", "hlu", "two-level", "modes")
 MethodName = Literal["dense", "hmatrix", "matrix-free", "fmm", "mlfmm", "fft", "auto"]
 """How a matrix is stored; see `Problem.solve`."""
 PAIR_BYTES = 16

@@ -1,8 +1,8 @@
 """Preconditioners of integral equations that come from spaces or from the entries of a matrix."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,20 +10,28 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.linear_system import LinearSystem
+from calderon.mesh import TriangleMesh
 from calderon.operators import BoundaryOperator
 from calderon.operators.sparse_factors import matrices_of
 from calderon.operators.tree import terms_of
-from calderon.solvers import sparse_inverse
+from calderon.solvers import factorised_inverse, sparse_inverse
+from calderon.solvers.preconditioners import NEIGHBOURS
+from calderon.spaces import Space
 
 
 class Preconditioner(LinearOperator):
     """An approximate inverse (size, size) that is computed at its first product. name: for the record of an
-    iteration; nbytes: estimates what it will take."""
+    iteration; nbytes: estimates what it will take; dtype: of its products."""
 
     def __init__(
-        self, name: str, size: int, inverse: Callable[[], LinearOperator], nbytes: Callable[[], int] = lambda: 0
+        self,
+        name: str,
+        size: int,
+        inverse: Callable[[], LinearOperator],
+        nbytes: Callable[[], int] = lambda: 0,
+        dtype: type[np.number[Any]] = np.complex128,
     ) -> None:
-        super().__init__(np.dtype(np.complex128), (size, size))
+        super().__init__(np.dtype(dtype), (size, size))
         self.name, self._make, self._bytes = name, inverse, nbytes
 
     @property
@@ -37,6 +45,85 @@ class Preconditioner(LinearOperator):
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
         return self._inverse.matmat(x)
+
+
+CENTRES = np.array([[4, 1, 1], [1, 4, 1], [1, 1, 4]]) / 6
+"""Barycentric coordinates of the points of a triangle, each of which stands for a third of its charge."""
+SOFTENING = 0.346
+"""d of 1 / sqrt(r^2 + d^2) over the root of the area that gives the self-energy of a charged equilateral triangle:
+1 / (4 pi 0.23)."""
+DETAILS = 0.0306
+"""Entry of the single layer over A^(3/2) of a linear function on an equilateral triangle."""
+BYTES = 2 * 12 * NEIGHBOURS
+"""Bytes of U and its transposed an unknown, with a number and an index an entry."""
+
+
+class Media(NamedTuple):
+    """The regions r whose single layers have each of n functions: regions (n, s), -1 for none; signs (n, s) of the
+    function there; constants a_r and kappa_r (1/m) of all regions."""
+
+    regions: NDArray[np.int64]
+    signs: NDArray[np.float64]
+    constants: Sequence[float]
+    decays: Sequence[float]
+
+
+def layer_inverse(
+    mesh: TriangleMesh, triangles: NDArray[np.int64], charges: NDArray[np.float64], media: Media | None = None
+) -> LinearOperator:
+    """U U^T (n, n) near the inverse of V / a summed over regions, V single layers of Laplace's or Yukawa's equation, of
+    constant functions with these integrals on n triangles. media: None of one medium with a = 1.
+
+    Entries are q_i q_j exp(-kappa r) / (4 pi a sqrt(r^2 + d^2)), the mean over 3 x 3 points of two triangles; d is the
+    mean of both softening lengths, those of a third of the area. One point suffices away from slender triangles.
+    """
+    points = np.einsum("qk,tkd->tqd", CENTRES, mesh.vertices[mesh.triangles[triangles]])
+    lengths = SOFTENING * np.sqrt(mesh.areas[triangles] / len(CENTRES))
+
+    def submatrices(which: NDArray[np.int64]) -> NDArray[np.float64]:
+        number, size = which.shape
+        x, d, q = points[which].reshape(number, -1, 3), np.repeat(lengths[which], len(CENTRES), axis=1), charges[which]
+        r2 = ((x[:, :, None] - x[:, None]) ** 2).sum(axis=3)
+        softened = 1 / np.sqrt(r2 + ((d[:, :, None] + d[:, None]) / 2) ** 2)
+
+        def entries(decay: float) -> NDArray[np.float64]:
+            screened = softened * np.exp(-decay * np.sqrt(r2)) if decay else softened
+            means = screened.reshape(number, size, len(CENTRES), size, len(CENTRES)).mean(axis=(2, 4))
+            return np.asarray(means * q[:, :, None] * q[:, None] / (4 * np.pi))
+
+        if media is None:
+            return entries(0.0)
+        total, own, signs = np.zeros((number, size, size)), media.regions[which], media.signs[which]
+        of_decay = {decay: entries(decay) for decay in set(media.decays)}
+        for region, (constant, decay) in enumerate(zip(media.constants, media.decays, strict=True)):
+            sign = np.where(own == region, signs, 0.0).sum(axis=2)
+            total += of_decay[decay] * sign[:, :, None] * sign[:, None] / constant
+        return total
+
+    return factorised_inverse(mesh.centroids[triangles], submatrices)
+
+
+def with_details(inverse: LinearOperator, diagonal: NDArray[np.float64]) -> LinearOperator:
+    """An approximate inverse (3 n, 3 n) for linear functions on n triangles. inverse: (n, n) of the means of the three
+    functions of each; what differs from means is divided by diagonal (n,)."""
+    count = len(diagonal)
+
+    def product(x: NDArray[Any]) -> NDArray[Any]:
+        local = x.reshape(count, 3, -1)
+        means = local.mean(axis=1)
+        found = (local - means[:, None]) / diagonal[:, None, None] + inverse.matmat(means)[:, None] / 3
+        return np.asarray(found.reshape(x.shape))
+
+    shape = (3 * count, 3 * count)
+    return LinearOperator(shape, matvec=product, rmatvec=product, matmat=product, dtype=inverse.dtype)
+
+
+def space_inverse(space: Space) -> LinearOperator:
+    """U U^T near the inverse of the single layer of Laplace's equation on a space P0 or DP1."""
+    size = space.element.size
+    areas = space.mesh.areas[space.triangles]
+    means = layer_inverse(space.mesh, space.triangles, areas / size)
+    return means if size == 1 else with_details(means, DETAILS * areas**1.5)
 
 
 def near_preconditioner(system: LinearSystem) -> Preconditioner:

@@ -6,7 +6,7 @@ from calderon.solvers.compression import CompressedSides
 from calderon.solvers.gmres import gmres
 from calderon.solvers.iteration import ConvergenceError, SolverInfo
 from calderon.solvers.lu import LU, Factorisation, lu
-from calderon.solvers.preconditioners import jacobi, sparse_inverse
+from calderon.solvers.preconditioners import factorised_inverse, jacobi, sparse_inverse
 from calderon.solvers.refinement import refined, wide_product
 from calderon.solvers.sparse_lu import SparseLU, factor_bytes
 
@@ -20,6 +20,7 @@ __all__ = [
     "block_gmres",
     "cg",
     "factor_bytes",
+    "factorised_inverse",
     "gmres",
     "jacobi",
     "lu",

@@ -49,7 +49,7 @@ def test_steps_of_potentials_and_charges():
         ({"materials": {"coat": [2.0]}, "voltages": {"core": 1.0}, "matrix_file": "a.h5"}, "matrix_file"),
         (
             {"materials": {"coat": [2.0]}, "voltages": {"core": 1.0}, "preconditioner": "near", "solver": "gmres"},
-            "no preconditioner",
+            "preconditioned by",
         ),
     ],
 )

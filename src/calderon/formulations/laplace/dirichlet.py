@@ -1,7 +1,8 @@
 """Laplace's equation with given boundary values."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
@@ -12,7 +13,8 @@ from calderon.formulations.checks import closed_surface, surface_mesh, warn_thin
 from calderon.formulations.laplace.potential_solution import PotentialSolution
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.mirrors import Mirrored, Mirrors
-from calderon.formulations.options import SolveChoices, named_options
+from calderon.formulations.options import SolveChoices, SolveOptions, named_options
+from calderon.formulations.preconditioners import BYTES, Preconditioner, space_inverse
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Laplace
@@ -104,6 +106,22 @@ class LaplaceDirichlet(Mirrored, Problem[PotentialSolution]):
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> PotentialSolution:
         charge = Function(self.function_space, self.functions.extended(coefficients), "surface charge / eps0", "V/m")
         return PotentialSolution(data, self.side, info, charge, (single_layer_potential(Laplace(), charge),))
+
+    @property
+    def preconditioners(self) -> tuple[str, ...]:
+        """ "factorised" of "P0" and "DP1": sparse factors of the inverse, of any method; "mass"."""
+        return ("mass",) if self.space == "P1" else ("factorised", "mass")
+
+    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
+        if options.preconditioned_by("factorised") and options.solver != "lu":
+            return replace(options, preconditioner=self._inverse)
+        return super()._preconditioned(options)
+
+    @cached_property
+    def _inverse(self) -> Preconditioner:
+        """The preconditioner "factorised"."""
+        size, inverse = self.unknowns, lambda: self.functions.inverse(space_inverse(self.function_space))
+        return Preconditioner("factorised", size, inverse, lambda: BYTES * size, np.float64)
 
     @property
     def title(self) -> str:  # type: ignore[override]

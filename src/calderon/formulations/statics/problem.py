@@ -1,7 +1,7 @@
 """Static fields in regions of several materials, between electrodes."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
+from calderon.formulations.preconditioners import BYTES, Preconditioner
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.statics.equation import StaticEquation
@@ -22,6 +23,7 @@ from calderon.formulations.statics.files.openmeeg import read_openmeeg
 from calderon.formulations.statics.lead_field import lead_field
 from calderon.formulations.statics.loads import Source, density_loads, regions_of, source_loads
 from calderon.formulations.statics.posed import Excitation, Posed
+from calderon.formulations.statics.preconditioner import static_inverse
 from calderon.formulations.statics.region import Kind, Region
 from calderon.formulations.statics.skeleton import Skeleton
 from calderon.formulations.statics.solution import StaticSolution
@@ -160,7 +162,8 @@ class StaticProblem(Problem[StaticSolution]):
         current in A that it feeds in; its potential is then unknown (floating metal). sources: `PointCharge`,
         `StaticDipole`, `UniformField`, or a coil between magnetic materials, `CurrentPath`. densities: {tag:
         density} of charge in C/m^2 on walls that are no electrodes, of conductors of the current in A/m^2 that enters
-        there, of magnets mu0 M . n in T. Options as in `Problem.solve`; preconditioner: None (default) or "near".
+        there, of magnets mu0 M . n in T. Options as in `Problem.solve`; preconditioner: "factorised"
+        (default; sparse factors of the inverse of single layers, of any method), "near" or None.
         Raises ValueError for electrodes without a value or with two, for charges alone where nothing fixes the
         potential, sources on walls, coils through loops of iron, and currents that do not sum to 0 where they cannot
         leave.
@@ -183,7 +186,7 @@ class StaticProblem(Problem[StaticSolution]):
         materials: {region, or "outside": constants} of the kind of the problem, in its units; voltages and charges as
         in `solve`; lists have one length, single numbers are the same in all steps. The operators of regions are
         assembled once for all steps, and each step has its own matrix and factors where materials differ. Options as
-        in `solve`, without preconditioner.
+        in `solve`, without "near".
 
             problem.sweep(materials={"oil": [2.0, 2.2, 2.4]}, voltages={"a": 1.0, "b": 0.0})
         """
@@ -196,7 +199,8 @@ class StaticProblem(Problem[StaticSolution]):
         found = []
         for own, together in groupby(zip(constants, data, strict=True), lambda each: each[0]):
             require_swept(own, list(self.skeleton.regions), chosen)
-            found += self._with_materials(own)._solve([one for _, one in together], chosen)
+            step = self._with_materials(own)
+            found += step._solve([one for _, one in together], step._preconditioned_anew(chosen))
         return found
 
     def _with_materials(self, constants: Mapping[str, float]) -> "StaticProblem":
@@ -210,6 +214,12 @@ class StaticProblem(Problem[StaticSolution]):
         swept.posed, swept.kept = posed, self._kept
         found.__dict__.update(given, posed=posed, equation=equation, system=swept)
         return found
+
+    def _preconditioned_anew(self, options: SolveOptions) -> SolveOptions:
+        """The options of another step of a sweep with the preconditioner of this one."""
+        if not isinstance(options.preconditioner, Preconditioner):
+            return options
+        return replace(options, preconditioner=self._inverse)
 
     @cached_property
     def _kept(self) -> dict[Any, list[Any]]:
@@ -402,10 +412,20 @@ class StaticProblem(Problem[StaticSolution]):
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
-        return ("near",)
+        return ("factorised", "near")
 
-    def _usual_preconditioner(self, options: SolveOptions) -> Any:
-        return None
+    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
+        if options.preconditioned_by("factorised") and options.solver != "lu":
+            return replace(options, preconditioner=self._inverse)
+        return super()._preconditioned(options)
+
+    @cached_property
+    def _inverse(self) -> Preconditioner:
+        """The preconditioner "factorised"."""
+        nbytes = BYTES * self.unknowns
+        return Preconditioner(
+            "factorised", self.unknowns, lambda: static_inverse(self.equation), lambda: nbytes, np.float64
+        )
 
     @property
     def title(self) -> str:  # type: ignore[override]

@@ -158,5 +158,5 @@ def require_swept(materials: Any, names: Sequence[str], options: SolveOptions) -
     for what, chosen in (("matrix_file", options.matrix_file), ("keep_on_device", options.keep_on_device)):
         if chosen:
             raise ValueError(f"{what} is for one matrix, and each step of a sweep over materials has its own: leave it")
-    if options.preconditioner is not None and options.solver != "lu":
-        raise ValueError("a sweep over materials has no preconditioner: leave it out")
+    if options.solver != "lu" and getattr(options.preconditioner, "name", None) not in (None, "factorised"):
+        raise ValueError('a sweep over materials is preconditioned by "factorised" or None: leave the other one out')

@@ -1,0 +1,51 @@
+"""Sparse factors of inverses of matrices of Green's functions."""
+
+import numpy as np
+import pytest
+
+from calderon.solvers import factorised_inverse
+
+
+def softened(points, scale, screening):
+    """Entries exp(-kappa r) / sqrt(r^2 + d^2), scaled to the diagonal 1."""
+
+    def submatrices(which):
+        x = points[which]
+        r = np.linalg.norm(x[:, :, None] - x[:, None], axis=3)
+        return scale * np.exp(-screening * r) / np.sqrt(r**2 + scale**2)
+
+    return submatrices
+
+
+@pytest.mark.parametrize("screening", [0.0, 5.0])
+@pytest.mark.parametrize("graded", [False, True])
+def test_eigenvalues_of_the_preconditioned_matrix_lie_close_together(screening, graded):
+    """Alone, those of the matrix lie a hundred times farther apart, and the more so the more points there are."""
+    apart = []
+    for number in (300, 1200):
+        t = np.random.default_rng(0).random((number, 3)) - 0.5
+        points = t / np.linalg.norm(t, axis=1, keepdims=True)
+        if graded:
+            points *= np.linspace(0.1, 1, number)[:, None] ** 2
+        entries = softened(points, 0.9 / np.sqrt(number) * (0.1 if graded else 1), screening)
+        matrix = entries(np.arange(number)[None])[0]
+        inverse = factorised_inverse(points, entries)
+        product = inverse @ matrix
+        values = np.sort(np.linalg.eigvals(product).real)
+        assert np.abs((inverse @ np.eye(number)) - (inverse @ np.eye(number)).T).max() < 1e-12
+        apart.append(values[-1] / values[0])
+    assert max(apart) < 25 and apart[1] < 2.5 * apart[0]
+
+
+def test_few_points_have_the_inverse_itself_and_equal_ones_no_trouble():
+    points = np.random.default_rng(0).random((10, 3))
+    entries = softened(points, 0.2, 0.0)
+    matrix = entries(np.arange(10)[None])[0]
+    assert np.abs(factorised_inverse(points, entries) @ matrix - np.eye(10)).max() < 1e-10
+    apart = np.repeat(points, 2, axis=0)  # pairs at one place with entries that are 0, as the two sides of metal have
+
+    def of_sides(which):
+        return entries(which // 2) * (which[:, :, None] % 2 == which[:, None] % 2)
+
+    matrix = of_sides(np.arange(20)[None])[0]
+    assert np.abs(factorised_inverse(apart, of_sides, 20) @ matrix - np.eye(20)).max() < 1e-10
