@@ -36,6 +36,8 @@ from calderon.validation import describe, list_of, one_of, one_or_more_points, r
 from calderon.waves import PointCharge
 
 SOURCES = "sources are PointCharge, StaticDipole, UniformField or CurrentPath"
+ISOLATED = 1e-12
+"""Conductance over the largest one below which electrodes are not connected."""
 NET = 1e-9
 """Sum of currents, over their largest, up to which it is 0."""
 
@@ -243,7 +245,8 @@ class StaticProblem(Problem[StaticSolution]):
 
     @named_options
     def resistance(self, a: str, b: str, **options: Unpack[SolveChoices]) -> float:
-        """The resistance in ohm between two electrodes, while others carry no current. Options as in `solve`."""
+        """The resistance in ohm between two electrodes, while others carry no current. Options as in `solve`.
+        ValueError where no conductor connects them."""
         self._require("conductivity", "a resistance")
         names = list(self.electrodes)
         one, other = (names.index(one_of(each, names, "electrode")) for each in (a, b))
@@ -251,7 +254,12 @@ class StaticProblem(Problem[StaticSolution]):
             raise ValueError(f"a resistance is that between two electrodes, got {a!r} twice")
         currents = np.zeros(len(names))
         currents[[one, other]] = 1.0, -1.0
-        voltages = np.linalg.lstsq(self._matrix(options), currents, rcond=1e-12)[0]
+        # where nothing is outside only differences are determined: the second electrode has the potential 0
+        kept = np.arange(len(names)) if self.equation.is_fixed else np.setdiff1d(np.arange(len(names)), [other])
+        matrix, voltages = self._matrix(options), np.zeros(len(names))
+        voltages[kept] = np.linalg.lstsq(matrix[np.ix_(kept, kept)], currents[kept], rcond=ISOLATED)[0]
+        if np.abs(matrix @ voltages - currents).max() > 0.5:
+            raise ValueError(f"no conductor connects the electrodes {a!r} and {b!r}: no current flows between them")
         return float(voltages[one] - voltages[other])
 
     @named_options
