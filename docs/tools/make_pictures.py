@@ -41,6 +41,8 @@ COVERS = {
     "strip_dipole": "near_field.png",
     "yagi_deck": "field.png",
     "hf_dipole": "pattern.png",
+    "shielded_box": "time.png",
+    "steered_array": "beams.png",
     "horn": "field.png",
     "driven_foundation": "water.png",
     "graded_insulator": "graded.png",
