@@ -13,10 +13,11 @@ from benchmarks.accuracy import mlfmm as mlfmm_accuracy
 from benchmarks.common import results, tables
 from benchmarks.common.machine import describe, measure_floor
 from benchmarks.gpu import host, run
-from benchmarks.problems import coupled, lens, rigid_sphere, solids, solve, sound, statics
+from benchmarks.problems import antennas, coupled, lens, rigid_sphere, solids, solve, sound, statics
 from benchmarks.time_domain import dg, dg_scaling
 
 MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
+    "antennas": antennas.measure,
     "assembly": assembly.measure,
     "potentials": potentials.measure,
     "solids": solids.measure,

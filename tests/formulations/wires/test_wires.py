@@ -60,6 +60,14 @@ def test_impedance_and_gain_are_those_of_nec(name):
     assert solution.radiated_power() == pytest.approx(solution.input_power, rel=2e-3)  # thick segments
 
 
+@pytest.mark.parametrize(
+    ("radius", "segments", "y"), [(1e-4, 80, 0.2274e-3), (1e-3, 80, 0.4454e-3), (1e-2, 40, 1.177e-3)]
+)
+def test_the_conductance_of_a_dipole_of_a_wavelength_is_that_of_nec(radius, segments, y):
+    """nec2c 1.3, 101 segments; its impedance depends on the length of the gap."""
+    assert (1 / dipole(1.0, radius, segments).solve().input_impedance).real == pytest.approx(y, rel=0.015)
+
+
 def test_the_resistance_of_a_small_loop_is_that_of_its_magnetic_moment():
     side = 0.025
     r = VACUUM_IMPEDANCE / (6 * np.pi) * (2 * np.pi) ** 4 * side**4

@@ -1,0 +1,149 @@
+"""Composite bodies and wires: what joining regions, ports and segments costs.
+
+- a ball cut in two by an interface of equal media: assembly against that of the operators of its regions apart (bound
+  1.15), and steps of GMRES, preconditioner "near", against the ball without the cut (1.3);
+- the same with --unknowns (20,000) by plane waves: seconds and bytes an unknown against the ball without the cut (1.4);
+- a straight wire of 2001 segments against nec2c, if that is installed (half of its processor time);
+- 64 dipoles with 64 ports against one port of them (1.5).
+"""
+
+import resource
+import shutil
+import subprocess
+import tempfile
+import time
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+import calderon as cal
+from benchmarks.common import results
+from benchmarks.common.machine import Floor
+from calderon.mesh.shapes.flat import disc
+
+WAVE = cal.PlaneWave([0, 0, 1], polarization=[1, 0, 0])
+MEDIUM, K, SMALL, SEGMENTS = 2.25, 1.5, 4000, 2001
+DECK = "CE\nGW 1 {0} 0 0 -5 0 0 5 1e-4\nGE 0\nEX 0 1 {1} 0 1 0\nFR 0 1 0 0 299.792458 0\nXQ\nEN\n"
+
+
+def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]:
+    """All four; --unknowns: about so many of the second."""
+    record: dict[str, Any] = {}
+    table = results.table("Composite bodies and wires", ["", "ratio", "at most", "this", "other"])
+    for name, bound, pair in (
+        *_ball(SMALL),
+        *_by_plane_waves(options.unknowns or 20_000),
+        *_wire(),
+        ("64 ports, one port (s)", 1.5, _ports()),
+    ):
+        ratio = pair[0] / pair[1]
+        record[name] = {"ratio": ratio, "bound": bound, "values": list(pair)}
+        table.add_row(name, f"{ratio:.3g}", f"{bound:g}", *(f"{each:.4g}" for each in pair))
+    screen.print(table)
+    return record
+
+
+def _cut_ball(unknowns: int) -> cal.MaxwellProblem:
+    """A ball in two halves of one medium, with about so many unknowns."""
+    h = 8.06 * unknowns**-0.5  # of the disc, from which the halves are mapped
+    flat = disc(1.0, h)
+    radius = np.linalg.norm(flat.vertices[:, :2], axis=1, keepdims=True)
+    angle = radius * np.pi / 2
+    upper = flat.vertices * np.where(radius > 0, np.sin(angle) / np.maximum(radius, 1e-300), 0)
+    upper[:, 2] = np.cos(angle[:, 0])
+    t, n = flat.triangles, len(upper)
+    vertices = np.concatenate([upper, upper * [1, 1, -1], flat.vertices])
+    whole = np.concatenate([t, t[:, [0, 2, 1]] + n, t + 2 * n])
+    names = {"upper": 0, "lower": 1, "cut": 2}
+    mesh = cal.TriangleMesh(vertices, whole, np.repeat([0, 1, 2], len(t)), names).merged_vertices(1e-6)
+    surfaces = {"upper": cal.Interface("air", "top"), "lower": cal.Interface("air", "low"),
+                "cut": cal.Interface("top", "low")}  # fmt: skip
+    media = {"air": cal.Material(), "top": cal.Material(MEDIUM), "low": cal.Material(MEDIUM)}
+    return cal.MaxwellProblem(mesh, regions=media, surfaces=surfaces, wavenumber=K)
+
+
+def _seconds(work: Callable[[], Any]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def _ball(unknowns: int) -> list[tuple[str, float, tuple[float, float]]]:
+    def apart() -> None:
+        problem = _cut_ball(unknowns)
+        for own, medium in zip(problem.traces, problem.media, strict=True):
+            cal.electric_field(medium.green, own.space).assemble("dense")
+            cal.magnetic_field(medium.green, own.space, own.space.perpendicular()).assemble("dense")
+
+    outer = _cut_ball(unknowns).mesh.restricted(["upper", "lower"])
+    given: dict[str, Any] = {"method": "dense", "solver": "gmres", "preconditioner": "near", "rtol": 1e-5}
+    pairs = []
+    for _ in range(2):
+        cut = _cut_ball(unknowns).solve(WAVE, **given)
+        pairs.append((cut.info.assembly_seconds, _seconds(apart)))
+    best = min(pair[0] for pair in pairs), min(pair[1] for pair in pairs)
+    steps = float(cut.info.iterations), float(_uncut(outer).solve(WAVE, **given).info.iterations)
+    return [("set-up, regions apart (s)", 1.15, best), ("steps of GMRES, cut and uncut", 1.3, steps)]
+
+
+def _uncut(outer: cal.TriangleMesh) -> cal.MaxwellProblem:
+    surfaces = {name: cal.Interface("air", "ball") for name in ("upper", "lower")}
+    media = {"air": cal.Material(), "ball": cal.Material(MEDIUM)}
+    return cal.MaxwellProblem(outer, regions=media, surfaces=surfaces, wavenumber=K)
+
+
+def _by_plane_waves(unknowns: int) -> list[tuple[str, float, tuple[float, float]]]:
+    cut = _cut_ball(unknowns)
+    whole = _uncut(cut.mesh.restricted(["upper", "lower"]))
+    given: dict[str, Any] = {"method": "mlfmm", "rtol": 1e-3}  # preconditioner "near" by default
+    seconds, storage = [], []
+    for problem in (cut, whole):
+        storage.append(problem.plan(**given).nbytes / problem.unknowns)
+        seconds.append(_seconds(lambda one=problem: one.solve(WAVE, **given)) / problem.unknowns)
+    return [
+        (f"plane waves, {cut.unknowns:,} unknowns (s each)", 1.4, (seconds[0], seconds[1])),
+        ("plane waves, planned bytes an unknown", 1.4, (storage[0], storage[1])),
+    ]
+
+
+def _wire() -> list[tuple[str, float, tuple[float, float]]]:
+    wire = cal.Wire([[0, 0, -5], [0, 0, 5]], 1e-4, SEGMENTS)
+
+    def solved() -> None:
+        cal.WireAntenna(wire, cal.WireGap([0, 0, 0]), cal.exact.SPEED_OF_LIGHT).solve()
+
+    if shutil.which("nec2c") is None:
+        return []
+    solved()
+    with tempfile.TemporaryDirectory() as folder:
+        deck = Path(folder) / "wire.nec"
+        deck.write_text(DECK.format(SEGMENTS, SEGMENTS // 2 + 1))
+        command = ["nec2c", f"-i{deck}", f"-o{folder}/wire.out"]
+        began = time.process_time()
+        solved()
+        own, before = time.process_time() - began, _children()
+        subprocess.run(command, check=True)
+        return [(f"{SEGMENTS} segments, nec2c (processor s)", 0.5, (own, _children() - before))]
+
+
+def _children() -> float:
+    """Processor seconds of processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _ports() -> tuple[float, float]:
+    places = [(x, y) for x in range(8) for y in range(8)]
+    wires = [cal.Wire([[0.5 * x, 0.5 * y, -0.235], [0.5 * x, 0.5 * y, 0.235]], 1e-3, 20) for x, y in places]
+    gaps = [cal.WireGap([0.5 * x, 0.5 * y, 0]) for x, y in places]
+
+    def of(number: int) -> float:
+        antenna = cal.WireAntenna(wires, gaps[:number], cal.exact.SPEED_OF_LIGHT)
+        return _seconds(antenna.admittance_matrix)
+
+    of(1)
+    return min(of(64) for _ in range(2)), min(of(1) for _ in range(2))
