@@ -130,6 +130,11 @@ class MaxwellProblem(FedBodies):
         ports, loads = checked_slots(self.ports, self.loads, Gap if self.wires else DeltaGap | FiniteGap)
         object.__setattr__(self, "ports", ports)
         object.__setattr__(self, "loads", loads)
+        if self._has_guides and (self.ports or self.wires or self.circuits or self.loads):
+            raise ValueError(
+                "gaps, loads, wires and circuits do not go together with waveguide ports yet: feed the body by one or "
+                "the other"
+            )
         self._settle_wavenumber()
         size = self.wavenumber * self.mesh.diameter
         if size < LEAST_SIZE:
@@ -150,14 +155,17 @@ class MaxwellProblem(FedBodies):
 
     def _settle_wavenumber(self) -> None:
         """Store the wavenumber of the region around, the frequency, and with a frequency alone the impedance."""
-        has_guides = any(isinstance(each, WaveguidePort) for each in self.surfaces.values())
         is_fed = (self.frequency is not None and self.wavenumber is None) or bool(
-            self.ports or self.loads or self.circuits or has_guides
+            self.ports or self.loads or self.circuits or self._has_guides
         )
         given = self.wavenumber, self.frequency, self.impedance
         found = settled(self._around, self.regions[self._around], *given, is_fed)
         for name, value in zip(("wavenumber", "frequency", "impedance"), found, strict=True):
             object.__setattr__(self, name, value)
+
+    @property
+    def _has_guides(self) -> bool:
+        return any(isinstance(each, WaveguidePort) for each in self.surfaces.values())
 
     @cached_property
     def skeleton(self) -> Skeleton:
@@ -199,11 +207,6 @@ class MaxwellProblem(FedBodies):
         numbers = tuple(n for n, each in enumerate(kinds) if isinstance(each, WaveguidePort))
         if not numbers:
             return None
-        if self.ports or self.wires or self.circuits or self.loads:
-            raise ValueError(
-                "gaps, loads, wires and circuits do not go together with waveguide ports yet: feed the body by one or "
-                "the other"
-            )
         ports: Any = tuple(kinds[number] for number in numbers)
         return Waveguides(self.junctions, self.media, ports, numbers)
 
