@@ -26,6 +26,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "tools"))
 import api_reference  # noqa: E402
 import case_reference  # noqa: E402
+import smaller_pages  # noqa: E402
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml"]
 html_math_renderer = "mathml"
@@ -35,6 +36,7 @@ exclude_patterns = ["_build", "gallery/cards.txt"]
 html_theme = "furo"
 html_static_path = ["static"]
 html_css_files = ["calderon.css"]
+html_copy_source = False
 html_title = f"calderon {release}"
 autodoc_default_options = {"members": True}
 autodoc_typehints_format = "short"
@@ -156,6 +158,7 @@ def setup(app: Any) -> None:
     write_gallery()
     case_reference.write(HERE / "cases")
     api_reference.write(HERE / "api" / "names")
+    smaller_pages.setup(app)
     app.connect("source-read", api_reference.filled)
     app.connect("autodoc-process-docstring", plain_text)
     app.connect("autodoc-process-signature", short_types)

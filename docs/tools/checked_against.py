@@ -13,13 +13,14 @@ from typing import Any
 
 from calderon.answers import validated
 from calderon.references import REFERENCES
+from calderon.references.python_peers import interpreter
 
 PAGE = Path(__file__).resolve().parent.parent / "checked_against.md"
 PEERS = (
     ("NEC-2", "nec2c", ["nec2c", "-h"]),
-    ("bempp-cl", "bempp_cl", [sys.executable, "-c", "import bempp_cl"]),
-    ("fmm3dpy", "fmm3dpy", [sys.executable, "-c", "import fmm3dpy"]),
-    ("NGSolve", "ngsolve", [sys.executable, "-c", "import ngsolve"]),
+    ("bempp-cl", "bempp_cl", [interpreter(), "-c", "import bempp_cl"]),
+    ("fmm3dpy", "fmm3dpy", [interpreter(), "-c", "import fmm3dpy"]),
+    ("NGSolve", "ngsolve", [interpreter(), "-c", "import ngsolve"]),
     ("openEMS", "openEMS", ["openEMS"]),
 )
 """Programs whose published or recorded numbers are compared: name, what is looked for, and a command that finds it."""
@@ -40,14 +41,15 @@ against a known value, and each report of a case with `exact = true` compares wi
 |---|---|---|
 {peers}
 
-nec2c is run next to calderon by `calderon validate`, which ends with 2 where it is not installed (Debian: `apt-get install nec2c`). Of the others,
-the numbers that they gave on another day are on the page.
+All but openEMS are run next to calderon by `calderon validate`, which ends with 2 where one is not installed: nec2c by `apt-get install nec2c`
+on Debian, the others by `pip install bempp-cl fmm3dpy ngsolve PyNEC`, best into an environment of their own, whose Python is then named:
+`CALDERON_PEERS=peers/bin/python calderon validate`. Of openEMS the numbers of another day are on the page.
 """
 COMPARED = {
-    "NEC-2": "`calderon validate dipole dipole-by-nec2c`; `examples/yagi_deck.py`",
-    "bempp-cl": "{doc}`/arrive/from_bempp`; speed in `benchmarks/README.md`",
-    "fmm3dpy": "sums of point charges, `benchmarks/README.md`",
-    "NGSolve": "{doc}`/arrive/from_ngsolve`",
+    "NEC-2": "`calderon validate dipole dipole-by-nec2c dipole-by-pynec`; `examples/yagi_deck.py`",
+    "bempp-cl": "`calderon validate cube-by-bempp`; {doc}`/arrive/from_bempp`; speed in `benchmarks/README.md`",
+    "fmm3dpy": "`calderon validate sums-by-fmm3d`; sums of point charges, `benchmarks/README.md`",
+    "NGSolve": "`calderon validate sphere-by-ngsolve`; {doc}`/arrive/from_ngsolve`",
     "openEMS": "a patch fed by a line, {doc}`/guides/circuits`",
 }
 

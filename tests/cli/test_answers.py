@@ -17,6 +17,7 @@ import calderon.references.catalogue as catalogue
 from calderon.answers import EXISTS, MEANINGS, NOT_SHOWN, NOT_SOLVED, OK, WRONG_INPUT, schema
 from calderon.answers.server import Folder
 from calderon.cli import app
+from calderon.references.python_peers import Peer
 from surface_case import surface_case
 
 SMALL = "surface = []\n[solver]\nrtol = 1e-4"
@@ -96,6 +97,13 @@ def test_references_are_within_their_bounds_and_missing_ones_are_reported(monkey
         monkeypatch.setattr(catalogue, "REFERENCES", changed)
         assert asked("validate", "--json")["exit_code"] == code
         assert CliRunner().invoke(app, ["validate"]).exit_code == code
+    other = Peer("json", "x", "found = 2 * given['half']")
+    assert other.asked(half=1.5) == 3.0 and not other.missing()
+    with pytest.raises(ValueError, match="json has found nothing: KeyError: 'half'"):
+        other.asked()
+    monkeypatch.setattr(catalogue, "REFERENCES", (replace(cube, peer=Peer("no_such", "that", "")),))
+    row = asked("validate", "--json")
+    assert row["exit_code"] == WRONG_INPUT and "pip install that" in row["validations"][0]["reason"]
     assert "unknown reference 'kube'" in asked("validate", "kube", "--json")["reasons"][0]
 
 

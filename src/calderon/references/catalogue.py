@@ -5,11 +5,14 @@ from collections.abc import Iterable
 from calderon.case.table import choices
 from calderon.references.fields import CONDUCTING, DIELECTRIC, DIPOLE, STRIPLINE
 from calderon.references.peers import NEC_DIPOLE
+from calderon.references.python_peers import PEERS
 from calderon.references.reference import Reference
 from calderon.references.sound import HARD, RADIATING, SOFT, STEEL
 from calderon.references.statics import CUBE, HEAD, HOLLOW
 
-REFERENCES = (HARD, SOFT, RADIATING, STEEL, CONDUCTING, DIELECTRIC, DIPOLE, STRIPLINE, CUBE, HEAD, HOLLOW, NEC_DIPOLE)
+REFERENCES = (
+    HARD, SOFT, RADIATING, STEEL, CONDUCTING, DIELECTRIC, DIPOLE, STRIPLINE, CUBE, HEAD, HOLLOW, NEC_DIPOLE, *PEERS,
+)  # fmt: skip
 
 
 def chosen(names: Iterable[str]) -> list[Reference]:

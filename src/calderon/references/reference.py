@@ -1,11 +1,13 @@
 """A reference: what is computed, from where the known values are, and the error that is allowed."""
 
+import subprocess
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from shutil import which
+from typing import Protocol
 
 from calderon.mesh import AccuracyWarning, MeshWarning
 
@@ -19,12 +21,22 @@ class Validated:
     missing: str = ""
 
 
+FAILURES = ValueError, MemoryError, RuntimeError, FloatingPointError, OSError, subprocess.TimeoutExpired
+
+
+class Asked(Protocol):
+    """A program of which `missing` says why it cannot be run, or nothing."""
+
+    def missing(self) -> str: ...
+
+
 @dataclass(frozen=True)
 class Reference:
     """A row of `calderon validate`.
 
     compute() gives the relative error of `what` against the source, at most `bound`. packages: those that are needed in
-    addition, each with the extra of calderon that brings it. programs: commands that are run in addition.
+    addition, each with the extra of calderon that brings it. programs: commands that are run in addition. peer: a
+    package of another Python that is asked.
     """
 
     name: str
@@ -34,6 +46,7 @@ class Reference:
     compute: Callable[[], float]
     packages: tuple[tuple[str, str], ...] = ()
     programs: tuple[str, ...] = ()
+    peer: Asked | None = None
 
     def validated(self) -> Validated:
         """Compute the error. Where a package is missing, or the computation raises an error, `missing` says it."""
@@ -43,12 +56,14 @@ class Reference:
         for program in self.programs:
             if which(program) is None:
                 return Validated(None, 0.0, f"the program {program} is not installed, or not on the path")
+        if self.peer is not None and (why := self.peer.missing()):
+            return Validated(None, 0.0, why)
         start = time.process_time()
         with warnings.catch_warnings():
             for kind in (AccuracyWarning, MeshWarning):  # the error that they warn of is measured here
                 warnings.simplefilter("ignore", kind)
             try:
                 error, missing = self.compute(), ""
-            except (ValueError, MemoryError, RuntimeError, FloatingPointError, OSError) as reason:
+            except FAILURES as reason:
                 error, missing = None, f"{type(reason).__name__}: {reason}"
         return Validated(error, time.process_time() - start, missing)
