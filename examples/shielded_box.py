@@ -19,7 +19,7 @@ from calderon.formulations.ports.port_sweep import adaptive_sweep
 SIZE, H = (0.3, 0.2, 0.12), 0.024
 FOOT, RESISTANCE = np.array([0.0115, 0.0, -0.06]), 50.0
 CENTRE, WIDTH = 0.75e9, 2.2e-9
-"""Of the pulse exp(-(t / width)^2) cos(2 pi centre t), in Hz and s."""
+"""The constants of the pulse exp(-(t / width)^2) cos(2 pi centre t), in Hz and s."""
 CLOSED = cal.exact.SPEED_OF_LIGHT / 2 * float(np.hypot(1 / SIZE[0], 1 / SIZE[1]))
 
 

@@ -120,7 +120,9 @@ class EmbeddedPatterns(Described):
     @cached_property
     def _products(self) -> Complex:
         """(p, p) int F_m . conj(F_n) of embedded patterns."""
-        unit = far_field_products([each._over_all for each in self.units], self.points, self.units[0].wavenumber)
+        first, fields = self.units[0], [each._over_all for each in self.units]
+        is_half = getattr(first, "earth", None) is not None  # below real earth there is no far field
+        unit = far_field_products(fields, self.points, first.wavenumber, is_half)
         return np.asarray(self._divided.T @ unit @ self._divided.conj())
 
     def received(
