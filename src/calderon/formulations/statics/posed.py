@@ -58,8 +58,8 @@ class Posed:
             instance(self.outside, Region, "outside is a Region, or None where nothing is there; it")
         if not self.regions and self.outside is None:
             raise ValueError("a problem has at least one region: give regions=, or outside=Region()")
-        for each in (*self.regions.values(), self.outside):
-            if each is not None and each.decay and not 1 / UNUSUAL < each.decay * self.mesh.diameter < UNUSUAL:
+        for each in (*self.regions.values(), *(() if self.outside is None else (self.outside,))):
+            if each.decay and not 1 / UNUSUAL < each.decay * self.mesh.diameter < UNUSUAL:
                 warn(
                     f"the mesh has a diameter of {self.mesh.diameter:.3g} m and salt water a Debye length of "
                     f"{each.debye_length:.3g} m: check the units, mesh.scaled(1e-10) of Angstrom is in m"
