@@ -1,6 +1,7 @@
 """Numbers, levels, frequencies, times, planes and columns as text."""
 
 import csv
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,14 @@ def ohms(impedance: complex) -> str:
 def number(value: float) -> str:
     """Four digits, six for large values."""
     return f"{value:.4g}" if abs(value) < 1e5 else f"{value:.6g}"
+
+
+RAISED = str.maketrans("-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")
+
+
+def typeset(text: str) -> str:
+    """A text for a page, with the powers of ten of its numbers as they are printed: "1.2e-05" as 1.2 × 10⁻⁵."""
+    return re.sub(r"(?<=\d)e([+-]?\d+)\b", lambda found: f"\u202f×\u202f10{str(int(found[1])).translate(RAISED)}", text)
 
 
 def extent(vertices: NDArray[np.float64]) -> str:

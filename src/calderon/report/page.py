@@ -2,6 +2,7 @@
 
 import base64
 import io
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from html import escape
@@ -13,7 +14,7 @@ from urllib.parse import quote
 from PIL import Image, WebPImagePlugin  # noqa: F401 (else all formats are imported when one is needed)
 
 from calderon.report.folder import MARK
-from calderon.report.formatting import Row
+from calderon.report.formatting import Row, typeset
 from calderon.report.kind import Result, kind_of, timed_headlines
 from calderon.report.sheet import BestEffort, Picture, Sheet, small
 from calderon.view import script, style
@@ -57,6 +58,7 @@ def page(
 
 
 def _card(name: str, value: str, unit: str) -> str:
+    value = typeset(value)
     letters = max(6, len(value) + len(unit) // 2 + 1)  # the unit is small
     shown = f'<div class="value" style="--letters:{letters}"><span>{escape(value)}</span>{small(unit).lstrip()}</div>'
     return f'<div class="card"><div class="fit">{shown}</div><div class="name">{escape(name)}</div></div>'
@@ -64,7 +66,7 @@ def _card(name: str, value: str, unit: str) -> str:
 
 def _facts(rows: list[Row], asides: list[Row]) -> str:
     lines = [
-        f"<div{kind}><dt>{escape(name)}</dt><dd>{escape(value)}{small(unit)}</dd></div>"
+        f"<div{kind}><dt>{escape(name)}</dt><dd>{escape(typeset(value))}{small(unit)}</dd></div>"
         for kind, group in (("", rows), (' class="aside"', asides))
         for name, value, unit in group
     ]
@@ -119,7 +121,8 @@ def _still(picture: Picture, folder: Path) -> str:
             small.save(packed, "WEBP", quality=88, method=4)
             content, kind = packed.getvalue(), "webp"
     data = base64.b64encode(content).decode("ascii")
-    shown = f'<img alt="{escape(picture.caption)}" src="data:image/{kind};base64,{data}">'
+    drawing = ' class="drawing"' if picture.file.startswith("smith") else ""  # of lines alone
+    shown = f'<img{drawing} alt="{escape(picture.caption)}" src="data:image/{kind};base64,{data}">'
     return f'<button type="button" class="enlarge" aria-label="enlarge">{shown}</button>'
 
 
@@ -128,10 +131,21 @@ def _template(name: str) -> str:
 
 
 def _notices(texts: tuple[str, ...]) -> str:
+    """The warnings; of those that differ in numbers alone the first, with the others folded below it."""
     if not texts:
         return ""
-    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    alike: dict[str, list[str]] = {}
+    for text in texts:
+        alike.setdefault(re.sub(r"[-+.\de]*\d", "0", text), []).append(escape(text))
+    items = "".join(f"<li>{first}{_folded(others)}</li>" for first, *others in alike.values())
     return f'<div class="notice"><strong>{"Warning" if len(texts) == 1 else "Warnings"}</strong><ul>{items}</ul></div>'
+
+
+def _folded(texts: list[str]) -> str:
+    if not texts:
+        return ""
+    lines = "".join(f"<li>{text}</li>" for text in texts)
+    return f"<details><summary>{len(texts)} more with other numbers</summary><ul>{lines}</ul></details>"
 
 
 def _timings(seconds: dict[str, float]) -> str:

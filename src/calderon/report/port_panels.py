@@ -56,12 +56,12 @@ def scattering(results: Any, sheet: Sheet) -> None:
         "least_S11_dB": float(levels.min()),
         "least_S11_frequency_Hz": float(frequencies[np.abs(sweep.s[:, 0, 0]).argmin()]),
     }
-    rows: list[Row] = [("solved frequencies", str(sweep.solves), ""), ("S between them, to", f"{sweep.error:.1e}", "")]
-    sheet.block("Sweep", rows)
     sheet.columns("scattering.csv", lambda: _columns(results))
     sheet.file(f"scattering.s{len(results.problem.ports)}p", sweep.write_touchstone)
     if len(frequencies) == 1:
         return
+    rows: list[Row] = [("solved frequencies", str(sweep.solves), ""), ("S between them, to", f"{sweep.error:.1e}", "")]
+    sheet.block("Sweep", rows)
     lines = "their own impedance" if results.file.case.port[0].kind == "line" else reference_text(sweep.reference)
     factor, unit = frequency_unit(float(frequencies.min()))
     label = f"magnitude of {'S11' if len(results.levels) == 1 else 'S'} (dB)"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import calderon.plots as plots
 from calderon.data import LabelledArrays, Quantity, Samples, rectangle_places
 from calderon.report.charts import chart
-from calderon.report.formatting import Column, Row, number, write_csv
+from calderon.report.formatting import Column, Row, number, typeset, write_csv
 from calderon.view import Scene
 from calderon.view import figure as live
 
@@ -157,11 +157,13 @@ class Sheet:
         self._blocks.setdefault(name, []).extend(rows)
 
     def table(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Add a table as wide as the page, unless it has no rows, without columns in which every row says 0."""
-        kept = [k for k in range(len(columns)) if len(rows) < 2 or any(row[k] != "0" for row in rows)]
+        """Add a table as wide as the page, unless it has no rows, without columns in which every row says 0 or nothing,
+        and without rows that say nothing."""
+        rows = [row for row in rows if any(row[1:])]
+        kept = [k for k in range(len(columns)) if any(row[k] not in ("", "0" if len(rows) > 1 else "") for row in rows)]
         columns, rows = [columns[k] for k in kept], [[row[k] for k in kept] for row in rows]
         head = "".join(f"<th>{escape(column)}</th>" for column in columns)
-        body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+        body = "".join("<tr>" + "".join(f"<td>{escape(typeset(cell))}</td>" for cell in row) + "</tr>" for row in rows)
         table = f'<table class="steps"><tr>{head}</tr>{body}</table>'
         if rows:
             self._wide.append(f'<div class="scroll"><h2>{escape(name)}</h2>{table}</div>')
@@ -173,7 +175,8 @@ class Sheet:
 
     def record(self, name: str, text: str) -> None:
         """Add lines of text as they are."""
-        self._records.append(f'<div class="whole"><h2>{escape(name)}</h2><pre>{escape(text)}</pre></div>')
+        shown = f'<h2>{escape(name)}</h2><pre class="record">{escape(text)}</pre>'
+        self._records.append(f'<div class="whole">{shown}</div>')
 
     def file(self, name: str, write: Callable[[Path], object]) -> None:
         """Add a file or a folder of the result; write(path) makes it."""
@@ -285,7 +288,7 @@ def collected(result: Any, panels: Sequence[Panel[Any]]) -> Sheet:
 
 def _table(rows: Sequence[Row]) -> str:
     cells = [
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}{small(unit)}</td></tr>'
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(typeset(value))}{small(unit)}</td></tr>'
         for name, value, unit in rows
     ]
     return f"<table>{''.join(cells)}</table>"

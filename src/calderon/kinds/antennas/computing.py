@@ -138,7 +138,8 @@ class AntennaKind(Kind[AntennaCase, Posed, AntennaResults]):
         return plan_rows(plan, problem.mesh.number_of_triangles, "one frequency")
 
     def subtitle(self, results: AntennaResults) -> str:
-        parts = [f"{len(results.problem.wires)} wire(s)"] if results.problem.wires else []
+        wires = len(results.problem.wires)
+        parts = [f"{wires} wire{'s' if wires > 1 else ''}"] if wires else []
         parts += [f"surface “{each.name}”" for each in results.file.case.surface]
         low, high = (frequency_text(float(each)) for each in results.sweep.frequencies[[0, -1]])
         count = len(results.solution.feeds)

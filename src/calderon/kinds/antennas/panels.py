@@ -1,19 +1,21 @@
 """Panels of antennas."""
 
+from dataclasses import replace
+
 import numpy as np
 
 import calderon.plots as plots
 from calderon.formulations.scenes import directional_scene
 from calderon.kinds.antennas.results import AntennaResults
 from calderon.report import Sheet, panel
-from calderon.report.formatting import GAIN, Column, Row, frequency_text, number, ohms
+from calderon.report.formatting import GAIN, Column, Row, number, ohms
 from calderon.report.port_panels import resonances, scattering
 from calderon.report.reflection import LINE, reflection, standing_wave_ratio
 
 
 @panel("solution")
 def impedance(results: AntennaResults, sheet: Sheet) -> None:
-    """The impedance of each port, inductive with a positive reactance, and the band in which the first is matched."""
+    """The impedance of each port, inductive with a positive reactance."""
     solution, names = results.solution, results.solution.feeds
     rows: list[Row] = []
     impedances = {}
@@ -27,12 +29,6 @@ def impedance(results: AntennaResults, sheet: Sheet) -> None:
     if len(names) == 1 and rows[1:]:
         sheet.headline(f"impedance, at {results.at}", rows[1][1], "ohm")
     sheet.numbers |= {"pattern_frequency_Hz": solution.frequency, "impedances": impedances}
-    if (band := results.matched_band) is not None:
-        share = 100 * (band[1] - band[0]) / (0.5 * (band[0] + band[1]))
-        sheet.headline(
-            "S11 below −10 dB", f"{frequency_text(band[0], 4)} to {frequency_text(band[1], 4)}", f"{share:.2g} %"
-        )
-        sheet.numbers["matched_band_Hz"] = list(band)
     sheet.block(f"Ports at {results.at}", rows)
 
 
@@ -54,9 +50,10 @@ def gain(results: AntennaResults, sheet: Sheet) -> None:
     sheet.columns("gain.csv", [("angle_deg", np.degrees(angles)), *gains])
     caption = f"Gain in the planes of two axes, the first of which is at 0°, at {results.at}."
     sheet.curves("gain.png", caption, lambda path: plots.polar(angles, cuts, "dBi", path, quantity="gain", span=30.0))
-    sheet.view(lambda: directional_scene(solution.gain, 61, "gain", "dBi"))
+    around = f"Gain in all directions at {results.at}: colour and radius. Drag to turn, point for values."
+    sheet.view(lambda: replace(directional_scene(solution.gain, 61, "gain", "dBi"), caption=around))
     if results.metal is None:
-        sheet.view(solution.scene)
+        sheet.view(lambda: replace(solution.scene(), caption=f"Currents at {results.at}, peak values."))
 
 
 @panel("file")

@@ -15,9 +15,6 @@ from calderon.report.formatting import decibels_of_power, frequency_text
 from calderon.report.panels import ShownCurrent
 from calderon.report.port_panels import PortResults
 
-MATCHED = -10.0
-"""|S11| in dB below which a port is matched."""
-
 
 @dataclass(frozen=True)
 class AntennaResults(PortResults, Result[AntennaCase]):
@@ -57,18 +54,6 @@ class AntennaResults(PortResults, Result[AntennaCase]):
     @cached_property
     def resonances(self) -> list[Resonance]:
         return self.sweep.resonances() if self.sweep.solves > 1 else []
-
-    @property
-    def matched_band(self) -> tuple[float, float] | None:
-        """The band in Hz around the least |S11| in which it is below -10 dB; None without one, or at one frequency."""
-        levels = next(iter(self.levels.values()))
-        best = int(levels.argmin())
-        if len(levels) < 3 or levels[best] > MATCHED:
-            return None
-        above = np.flatnonzero(levels > MATCHED)
-        low = int(above[above < best].max(initial=-1)) + 1
-        high = int(above[above > best].min(initial=len(levels))) - 1
-        return float(self.sweep.frequencies[low]), float(self.sweep.frequencies[high])
 
     @cached_property
     def absorbed(self) -> dict[str, float]:

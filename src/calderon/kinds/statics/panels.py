@@ -135,10 +135,10 @@ def _draw_surface(shown: Function, quantity: str, path: Path) -> None:
 
 def surface_scene(results: StaticResults) -> Scene:
     """A layer for each tag with the potential, the field strength and the charge, and the plane where it is known, for
-    which the nearer side of closed regions is taken off."""
+    which the nearer side of regions is taken off."""
     mesh, solution = results.mesh, results.solution
     assert solution is not None
-    cut, closed = results.plane, results.file.case.statics.closed
+    cut = results.plane
     called = {tag: name for name, tag in mesh.names.items()}
     tags = np.unique(mesh.tags)
     groups = [tags[n : n + 1] for n in range(len(tags))] if len(tags) <= MOST_LAYERS else [tags]
@@ -150,7 +150,7 @@ def surface_scene(results: StaticResults) -> Scene:
         layers.append(
             Surface(
                 name, mesh.vertices, mesh.triangles[own], fields,
-                open=opening(cut.places.points) if cut is not None and closed else None,
+                open=opening(cut.places.points) if cut is not None and results.file.case.region else None,
             )
         )  # fmt: skip
     eye = None
@@ -162,7 +162,8 @@ def surface_scene(results: StaticResults) -> Scene:
         ]
         layers.append(grid(points, drawn, filled=True))
         eye = facing(opening(points)[0])
-    caption = "Drag to turn, point for values; surfaces can be hidden."
+    where = " and in the plane" if cut is not None else ""
+    caption = f"Potential, field strength and charge of surfaces{where}. Drag to turn, point for values."
     return Scene(tuple(layers), eye=eye, caption=caption)
 
 

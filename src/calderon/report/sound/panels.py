@@ -85,9 +85,9 @@ def loudest_power(results: SoundBand[Any], sheet: Sheet) -> Any:
     """Headlines of the largest sound power and its level; the step that has it, None without."""
     loudest = max((s for s in results.steps if s.power is not None), key=lambda s: s.power or 0.0, default=None)
     if loudest is not None and loudest.power is not None:
-        name = f"{'largest ' if results.is_sweep else ''}sound power{results.at(loudest)}"
-        sheet.headline(name, *power_parts(loudest.power))
-        sheet.headline("its level", decibels(float(power_levels(loudest.power))), "dB re 1 pW")
+        name = f"{'largest ' if results.is_sweep else ''}sound power"
+        sheet.headline(f"{name}{results.at(loudest)}", *power_parts(loudest.power))
+        sheet.headline(f"level of the {name}", decibels(float(power_levels(loudest.power))), "dB re 1 pW")
     return loudest
 
 
@@ -145,9 +145,18 @@ def _pattern_scene(steps: list[SoundStep]) -> Scene:
     layer = pattern_layer(
         finest, [each.pattern.ravel() for each in kept if each.pattern is not None], "directivity", "dB"
     )
-    slider = Steps("frequency", [step.name for step in kept]) if len(kept) > 1 else None
+    slider = _frequencies(kept)
     caption = "Directivity in all directions: colour and radius, from 40 dB below the largest on."
     return Scene((layer,), length="", steps=slider, caption=caption)
+
+
+def _frequencies(steps: list[SoundStep], own: bool = False) -> Steps | None:
+    """The slider over frequencies, first at that of the largest sound power; own: as of `Steps`."""
+    if len(steps) < 2:
+        return None
+    powers = [-1.0 if step.power is None else step.power for step in steps]
+    first = int(np.argmax(powers)) if max(powers) > 0 else -1
+    return Steps("frequency", [step.name for step in steps], first, own=own)
 
 
 def surface_scene(results: SoundBand[Any]) -> Scene:
@@ -159,18 +168,20 @@ def surface_scene(results: SoundBand[Any]) -> Scene:
     shown = replace(
         layer.fields[0], symbol="p", values=[each.fields[0].values[0] for each in scenes], short=len(kept) > 4
     )
-    layers, eye = [replace(layer, fields=(shown,))], None
+    layers, eye, several = [replace(layer, fields=(shown,))], None, False
     if (cut := results.last.plane) is not None:
         given = [None if step.plane is None else results.levels(pressure_of(step.plane)).ravel() for step in kept]
         several = sum(each is not None for each in given) > 1
         drawn = Field("sound pressure level", "level", results.level_unit, given, level=True, short=several)
         if results.blank != "inside" or results.outline is not results.mesh:
             layers = [replace(layers[0], open=opening(cut.points))]
-        layers.append(grid(cut.points, [drawn], hidden=bool(results.file.case.output.surface), filled=True))
+        hidden = bool(results.file.case.output.surface) and not results.is_room  # of a room one looks inside
+        layers.append(grid(cut.points, [drawn], hidden=hidden, filled=True))
         eye = facing(opening(cut.points)[0])
-    slider = Steps("frequency", [step.name for step in kept]) if len(kept) > 1 else None
+    slider = _frequencies(kept, own=True)
     where = "Jump of the pressure across the sheet" if results.is_sheet else "Pressure on the surface"
-    where += ", and level in the plane" if eye is not None else ""
+    if eye is not None:
+        where += f", and level in the plane{'' if several else results.at(results.last)}"
     caption = f"{where}{' over frequency' if slider else results.at(results.last)}. Drag to turn, point for values."
     return Scene(tuple(layers), steps=slider, eye=eye, caption=caption)
 

@@ -74,7 +74,7 @@ class Chart {
       parts.push(`<line class="grid" x1="${SIDES.left}" x2="${width - SIDES.right}" y1="${y}" y2="${y}"/><text x="${SIDES.left - 8}" y="${Number(y) + 4}" text-anchor="end">${text}</text>`);
     }
     const id = `clip${(Chart.count = (Chart.count || 0) + 1)}`;
-    const room = `x="${SIDES.left}" y="${SIDES.top - 4}" width="${width - SIDES.left - SIDES.right}" height="${this.height - SIDES.bottom - SIDES.top + 8}"`;
+    const room = `x="${SIDES.left - 4}" y="${SIDES.top - 4}" width="${width - SIDES.left - SIDES.right + 8}" height="${this.height - SIDES.bottom - SIDES.top + 8}"`;
     parts.push(`<clipPath id="${id}"><rect ${room}/></clipPath><g clip-path="url(#${id})">`);
     for (const { at, label } of data.lines || []) {
       const y = this.y(at).toFixed(1);

@@ -13,7 +13,9 @@ function drawArrows(view, pen, width, height) {
     if (view.field(layer)?.components !== 3 || !layer.re) continue;
     const now = momentAt(layer, t, view.turn);
     const scale = (1.25 * ARROW_SPACING) / (layer.extremes.largest || 1);
-    addArrow(path, x, y, scale * dot(right, now), -scale * dot(up, now));
+    const [dx, dy] = [scale * dot(right, now), -scale * dot(up, now)];
+    const [sx, sy] = besideThin(cells, x, y, dx, dy);
+    addArrow(path, x + sx, y + sy, dx, dy);
   }
   pen.lineCap = pen.lineJoin = "round";
   for (const [colour, thickness] of [["rgb(20 24 28 / 0.75)", 3.2], ["#ffffff", 1.4]]) {
@@ -21,6 +23,16 @@ function drawArrows(view, pen, width, height) {
     pen.lineWidth = thickness;
     pen.stroke(path);
   }
+}
+
+const cellOf = (x, y) => Math.floor(x / ARROW_SPACING) * 10000 + Math.floor(y / ARROW_SPACING);
+
+/** By how many pixels an arrow is moved upward and off a body that is no wider than itself, which it would hide. */
+function besideThin(cells, x, y, dx, dy) {
+  const length = Math.hypot(dx, dy) || 1;
+  const [ux, uy] = dx < 0 ? [dy / length, -dx / length] : [-dy / length, dx / length];
+  const across = (k) => cells.has(cellOf(x + k * ARROW_SPACING * ux, y + k * ARROW_SPACING * uy));
+  return across(1.6) || across(-1.6) ? [0, 0] : [-11 * ux, -11 * uy]; // beyond a square's diagonal
 }
 
 /** Put the triangles of a layer that are nearer to the eye than those known into the squares of the screen. */
@@ -39,7 +51,7 @@ function nearest(cells, view, layer, width, height) {
     if (cut && dot(cut, place) > cut[3]) continue;
     const [x, y, depth] = camera.project(place, width, height);
     if (x < 0 || y < 0 || x > width || y > height) continue;
-    const cell = Math.floor(x / ARROW_SPACING) * 10000 + Math.floor(y / ARROW_SPACING);
+    const cell = cellOf(x, y);
     const known = cells.get(cell);
     if (!known || depth > known.depth) cells.set(cell, { layer, t, x, y, depth });
   }
@@ -80,7 +92,7 @@ function drawPointers(view, pen, { places, vectors, normals, signs, colours, tex
     if (!signs) {
       addArrow(paths[0], (x + tx) / 2, (y + ty) / 2, tx - x, ty - y);
       const text = texts?.[i / 3];
-      if (text) boxedText(pen, text, clamp(x + 8, 8, width - 8 - pen.measureText(text).width), clamp(y - 16, 14, height - 14), view.inks);
+      if (text) boxedText(pen, text, clamp(tx > x ? x - 8 - pen.measureText(text).width : x + 8, 8, width - 8 - pen.measureText(text).width), clamp(y + (ty > y ? -18 : 18), 14, height - 14), view.inks);
       continue;
     }
     const cell = `${Math.floor(x / ARROW_SPACING)} ${Math.floor(y / ARROW_SPACING)} ${i % 2}`;

@@ -40,8 +40,8 @@ class Camera {
     return [width / 2 + x / pixel, height / 2 - y / pixel, z];
   }
 
-  /** Show all points (3 n) in a window of the given shape. */
-  fit(clouds, aspect) {
+  /** Show all points (3 n) in a window of the given shape, below the part of its height that is covered. */
+  fit(clouds, aspect, above = 0) {
     const rows = this.axes;
     const [low, high] = [[Infinity, Infinity], [-Infinity, -Infinity]];
     for (const points of clouds) {
@@ -56,8 +56,9 @@ class Camera {
     if (!(high[0] >= low[0])) return;
     const depth = dot(rows[2], this.home);
     const middle = [0, 1].map((k) => (low[k] + high[k]) / 2);
+    this.half = 0.56 * Math.max((high[1] - low[1]) / (1 - above), (high[0] - low[0]) / aspect, 0.05 * this.radius);
+    middle[1] += 0.6 * above * this.half; // the axes are below
     this.centre = [0, 1, 2].map((i) => middle[0] * rows[0][i] + middle[1] * rows[1][i] + depth * rows[2][i]);
-    this.half = 0.56 * Math.max(high[1] - low[1], (high[0] - low[0]) / aspect, 0.05 * this.radius);
   }
 
   turn(dx, dy) {

@@ -13,6 +13,7 @@ const MAPS = {
     "efc7afebb898e7a881e29769dd8750d87633c86b2eb8602aa95525994a218a401c7c35186d2b145f2110",
 };
 const MAP_STEPS = 32;
+const ONE_SIGN = 0.02; // values of the other sign, in parts of the largest, that are left out of account
 
 /** (257, 4) bytes of a map, from its 33 colours. */
 function mapBytes(name) {
@@ -86,7 +87,7 @@ function rangeOf(quantity, field, axis, extremes) {
   }
   if (quantity === "abs" || (field.components === 3 && axis < 0)) return { low: 0, high: largest || 1, map: "viridis" };
   if (field.level) return { low: Math.max(low, high - (field.depth || 40)), high, map: "viridis" };
-  if (!field.complex && low >= 0) return { low: 0, high: high || 1, map: "viridis" };
-  if (!field.complex && high <= 0) return { low, high: 0, map: "viridis", reverse: true };
+  if (!field.complex && low >= -ONE_SIGN * high) return { low: Math.min(0, low), high: high || 1, map: "viridis" };
+  if (!field.complex && high <= -ONE_SIGN * low) return { low, high: Math.max(0, high), map: "viridis", reverse: true };
   return { low: -largest || -1, high: largest || 1, map: "diverging" };
 }

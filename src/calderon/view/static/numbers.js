@@ -67,7 +67,7 @@ function tickText(value, step) {
   let exact = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
   if (Math.abs(Math.round(step * 10 ** exact) - step * 10 ** exact) > 1e-6) exact += 1; // steps of 2.5
   const text = value.toFixed(exact);
-  return (Number(text) === 0 ? (0).toFixed(exact) : text).replace("-", "−");
+  return (Number(text) === 0 ? "0" : text).replace("-", "−");
 }
 
 function escaped(text) {

@@ -13,8 +13,12 @@ function linePoints(vertices, ends) {
 function outlineOf(layer, painter) {
   if (layer.outline?.of === layer.geometry) return layer.outline;
   const { vertices, sharp } = layer.geometry;
-  layer.outline = { ...layer.outline, of: layer.geometry, count: sharp.length };
-  for (const [name, array] of [["position", linePoints(vertices, sharp)], ["normal", null], ["re", null], ["im", null]]) painter.upload(layer.outline, name, array, 3);
+  const points = linePoints(vertices, sharp);
+  let length = 0;
+  for (let i = 0; i < points.length; i += 6) length += Math.hypot(points[i + 3] - points[i], points[i + 4] - points[i + 1], points[i + 5] - points[i + 2]);
+  const width = (2 * layer.geometry.areas.reduce((sum, area) => sum + area, 0)) / (length || 1); // of a strip, or a side of a cube
+  layer.outline = { ...layer.outline, of: layer.geometry, count: sharp.length, width };
+  for (const [name, array] of [["position", points], ["normal", null], ["re", null], ["im", null]]) painter.upload(layer.outline, name, array, 3);
   painter.upload(layer.outline, "shift", layer.displacement ? linePoints(unpacked(layer.displacement), sharp) : null, 3);
   return layer.outline;
 }

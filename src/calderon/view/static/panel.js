@@ -46,7 +46,7 @@ Object.assign(View.prototype, {
     const axis = this.component(field_);
     const known = quantitiesOf(field_, axis);
     if (known.length > 1) {
-      const label = (q) => (field_.components === 3 && axis < 0 && q === "real" ? "moment" : !field_.complex && q === "real" ? "value" : QUANTITIES[q].label(field_.symbol));
+      const label = (q) => (field_.components === 3 && axis < 0 && q === "real" ? "at ωt" : !field_.complex && q === "real" ? "value" : QUANTITIES[q].label(field_.symbol));
       rows.push(field("show", choices("quantity", known.map((q) => [q, label(q)]), this.shown(field_), (q) => this.change({ quantity: q }))));
     }
     if (field_.components === 3) {
@@ -101,7 +101,7 @@ Object.assign(View.prototype, {
     const has = (test) => this.layers.some(test);
     if (this.layers.length > 1) for (const layer of this.layers) chips.push(toggle(layer.name, layer.on, (on) => this.showLayer(layer, on), "show or hide", layer.fields.length ? "" : layer.colour));
     for (const each of this.pointers) chips.push(toggle(each.name, each.on, (on) => this.showLayer(each, on), "show or hide", each.colours[0]));
-    if (has((layer) => layer.open)) chips.push(this.switch_("open at the plane", "opened"));
+    if (has((layer) => layer.open) && has((layer) => layer.on && layer.kind === "grid")) chips.push(this.switch_("open at the plane", "opened"));
     const surfaces = this.layers.filter((layer) => layer.kind === "surface");
     if (surfaces.length) chips.push(this.switch_("outlines", "outlines", "sharp edges of faces"), this.switch_("edges", "edges", "edges of the triangles"));
     if (has((layer) => layer.fields.length)) chips.push(this.switch_("bands", "bands", "one colour between two isolines"), this.switch_("isolines", "isolines", "lines of equal value"), this.switch_("extremes", "flags", "the places of the largest and the least value"));
@@ -179,7 +179,7 @@ Object.assign(View.prototype, {
   },
 
   look(name) {
-    this.camera.look(name, name === "iso" ? this.scene.eye : null);
+    this.camera.look(name, name === "iso" ? this.eye : null);
     this.fit();
   },
 

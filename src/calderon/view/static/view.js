@@ -2,6 +2,8 @@
 
 const STILL = [1, 0];
 const NOWHERE = [0, 0, 0, 1]; // a plane that takes nothing off
+const NARROW = 560; // pixels, of a telephone
+const TOOLS = 40;
 
 class View {
   constructor(root, scene) {
@@ -24,10 +26,11 @@ class View {
     this.camera = new Camera(...this.sphere());
     // small bodies are measured in millimetres
     this.length = scene.length === "m" && this.camera.radius < 0.15 ? { name: "mm", factor: 1000 } : { name: scene.length, factor: 1 };
-    if (scene.eye) this.camera.look("iso", scene.eye);
+    this.eye = scene.eye || (isFlat(this.box) ? [-58, 52] : null);
+    if (this.eye) this.camera.look("iso", this.eye);
     for (const layer of this.layers) this.load(layer);
     const flow = this.layers.find((layer) => this.field(layer)?.components === 3 && this.field(layer).on === "triangles");
-    this.arrows = Boolean(flow);
+    this.arrows = Boolean(flow) && this.quantity !== "db";
     if (flow?.im) this.phase = strongestPhase(flow);
     this.decorate();
     this.fit();
@@ -175,9 +178,10 @@ class View {
 
   fit() {
     const clouds = this.visible().map((layer) => (layer.kind === "pattern" ? anglesAround(isUpper(layer), 1.12) : this.moved(layer)));
-    for (const each of this.pointers) if (each.on && each.texts) clouds.push(each.places);
+    for (const each of this.pointers) if (each.on && each.texts) clouds.push(each.places, each.places.map((x, i) => x + each.vectors[i]));
     const { clientWidth, clientHeight } = this.stage;
-    this.camera.fit(clouds, clientWidth / Math.max(1, clientHeight));
+    const above = clientWidth < NARROW ? TOOLS / Math.max(2 * TOOLS, clientHeight) : 0; // the buttons are over the body
+    this.camera.fit(clouds, clientWidth / Math.max(1, clientHeight), above);
     this.fitted = true;
     this.redraw();
   }
@@ -207,7 +211,8 @@ class View {
     const plain = { edge: colour("--cv-edge"), empty: colour("--cv-empty"), eye, up, turn: this.turn };
     const look = { camera: camera.matrix(width / height), plain, steel: colour("--cv-steel"), muted: colour("--cv-muted") };
     const shown = this.visible().sort((a, b) => (this.opacity(a) < 1) - (this.opacity(b) < 1));
-    for (const layer of shown) this.paint(layer, look);
+    const removed = shown.map((layer) => this.paint(layer, look));
+    for (const drawn of removed) drawn?.();
     const flat = this.flat.getContext("2d");
     Object.assign(this.flat, { width, height });
     flat.scale(ratio, ratio);
@@ -217,10 +222,12 @@ class View {
   /** Planes beside a body with values let it shine through; other layers as the scene says. */
   opacity(layer) {
     if (layer.opacity !== undefined) return layer.opacity;
+    if (this.opened && this.layers.some((each) => each.open)) return 1; // what was before it is taken off
     return layer.kind === "grid" && this.visible().some((each) => each.kind === "surface" && each.fields.length) ? 0.85 : 1;
   }
 
-  /** A layer with its outline; look: the camera and the colours of the page. */
+  /** A layer with its outline; look: the camera and the colours of the page. What draws the outline of the side that is
+      taken off over all layers, where one is. */
   paint(layer, { camera, plain, steel, muted }) {
     const { painter } = this;
     this.load(layer);
@@ -254,10 +261,14 @@ class View {
     if (layer.side) painter.everywhere();
     const lines = { ...uniforms, painted: 0, lit: 0, edges: 0, opacity: 1 };
     if (layer.kind === "pattern") this.paintAngles({ ...lines, plain: muted });
-    if (!this.outlines || layer.kind === "pattern") return;
+    if (!this.outlines || layer.kind === "pattern") return null;
     const outline = outlineOf(layer, painter);
-    painter.draw(outline, outline.count, "viridis", { ...lines, plain: plain.edge }, false, true);
+    const pixels = (outline.width * this.stage.clientHeight) / (2 * this.camera.half);
+    const opacity = Math.min(1, (pixels / 12) ** 2);
+    painter.draw(outline, outline.count, "viridis", { ...lines, plain: plain.edge, opacity }, false, true);
     if (body && layer.displacement && this.factor) painter.draw(outline, outline.count, "viridis", { ...lines, plain: muted, factor: 0, opacity: 0.6 }, false, true);
+    if (!this.plane && uniforms.cut !== NOWHERE) return () => painter.draw(outline, outline.count, "viridis", { ...lines, cut: NOWHERE, plain: steel, opacity: 0.9 * opacity }, false, true);
+    return null;
   }
 
   /** Let a plane be drawn on one side of the bodies alone, exactly to their surface. */
@@ -353,6 +364,12 @@ function extremesOf({ re, im }, field, axis = -1) {
 /** The packed arrays of an object among the named ones. */
 function unpackedParts(packed, names) {
   return Object.fromEntries(names.filter((name) => packed[name]).map((name) => [name, unpacked(packed[name])]));
+}
+
+/** Whether bodies cover a horizontal plane, but for a twentieth of their size: from above one sees more of them. */
+function isFlat([low, high]) {
+  const [x, y, z] = low.map((c, i) => high[i] - c);
+  return z < 0.05 * Math.min(x, y) && Math.min(x, y) > 0.2 * Math.max(x, y);
 }
 
 function hexColour(text) {
