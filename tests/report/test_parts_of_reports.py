@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import calderon.report.stages as stages
-from calderon.report.page import _facts, _hints
+from calderon.report.formatting import typeset
+from calderon.report.page import _facts, _hints, _notices
 from calderon.report.reflection import bandwidth
 from calderon.report.sheet import Sheet
 
@@ -49,3 +50,16 @@ def test_compilation_is_a_row_of_its_own(monkeypatch):
         with kept.stage(name):
             pass
     assert kept.seconds == {stages.COMPILATION: 3.0, "solve": 2.0, "draw": 1.0}
+
+
+def test_pages_print_powers_and_leave_out_what_says_nothing():
+    assert typeset("1.2e-05 of 3e+06, case2e") == "1.2\u202f×\u202f10⁻⁵ of 3\u202f×\u202f10⁶, case2e"
+    sheet = Sheet()
+    sheet.table("Walls", ["", "given", "absorbed"], [["front", "2e-06", ""], ["back", "", ""], ["top", "1", ""]])
+    assert "absorbed" not in sheet.tables and "back" not in sheet.tables and "10⁻⁶" in sheet.tables
+
+
+def test_warnings_that_differ_in_numbers_are_folded():
+    found = _notices(("5 elements at 1.5 Hz", "4.3 elements at 2 Hz", "open edges"))
+    assert found.count("<details>") == 1 and "1 more with other numbers" in found
+    assert all(text in found for text in ("5 elements", "4.3 elements", "open edges"))
