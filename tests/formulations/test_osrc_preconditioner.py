@@ -103,7 +103,7 @@ def test_where_it_makes_no_sense_it_is_refused(problem):
 
 
 def test_other_problems_refuse_it():
-    with pytest.raises(ValueError, match="unknown preconditioner 'osrc': choose 'mass'"):
+    with pytest.raises(ValueError, match="unknown preconditioner 'osrc': choose 'factorised' or 'mass'"):
         LaplaceDirichlet(meshes.sphere(1.0, 0.4)).solve(1.0, preconditioner="osrc")
 
 

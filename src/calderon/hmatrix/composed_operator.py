@@ -22,7 +22,6 @@ from calderon.hmatrix.saving import (
     with_shared_trees,
 )
 from calderon.hmatrix.tree.cluster_tree import ClusterTree
-from calderon.operators.products import near_entries
 
 COLUMNS = "is_sparse", "number", "transposed", "conjugated"
 """Columns of the table of summands in a file."""
@@ -55,7 +54,7 @@ class ComposedOperator(LinearOperator):
 
     def near_entries(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[Any]:
         """(n,) the entries in these rows and columns, of functions with common triangles."""
-        return near_entries(self._product, rows, columns)
+        return np.asarray(self._product.near_entries(rows, columns))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a sum to an HDF5 file (.h5 or .hdf5), whole or not at all; ValueError for products and tables."""
