@@ -14,6 +14,7 @@ from calderon.mesh import TriangleMesh
 from calderon.operators import BoundaryOperator
 from calderon.operators.sparse_factors import matrices_of
 from calderon.operators.tree import terms_of
+from calderon.quadrature import triangle_rule
 from calderon.solvers import factorised_inverse, sparse_inverse
 from calderon.solvers.preconditioners import NEIGHBOURS
 from calderon.spaces import Space
@@ -47,8 +48,8 @@ class Preconditioner(LinearOperator):
         return self._inverse.matmat(x)
 
 
-CENTRES = np.array([[4, 1, 1], [1, 4, 1], [1, 1, 4]]) / 6
-"""Barycentric coordinates of the points of a triangle, each of which stands for a third of its charge."""
+CENTRES = triangle_rule(2).points
+"""Points of a triangle, each of which stands for a third of its charge."""
 SOFTENING = 0.346
 """d of 1 / sqrt(r^2 + d^2) over the root of the area that gives the self-energy of a charged equilateral triangle:
 1 / (4 pi 0.23)."""
@@ -77,7 +78,7 @@ def layer_inverse(
     Entries are q_i q_j exp(-kappa r) / (4 pi a sqrt(r^2 + d^2)), the mean over 3 x 3 points of two triangles; d is the
     mean of both softening lengths, those of a third of the area. One point suffices away from slender triangles.
     """
-    points = np.einsum("qk,tkd->tqd", CENTRES, mesh.vertices[mesh.triangles[triangles]])
+    points = mesh.geometry(triangles).points(CENTRES)
     lengths = SOFTENING * np.sqrt(mesh.areas[triangles] / len(CENTRES))
 
     def submatrices(which: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -20,7 +20,7 @@ from calderon.formulations.options import (
     checked_choices,
     named_options,
 )
-from calderon.formulations.preconditioners import Preconditioner, near_preconditioner
+from calderon.formulations.preconditioners import BYTES, Preconditioner, near_preconditioner
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.hmatrix import is_sum
 from calderon.operators.methods import AUTO, Plan, candidates, first_that, require
@@ -153,7 +153,11 @@ class Problem(Described, ABC, Generic[Solution]):
                     "OSRC of the surface", self.unknowns, lambda: self._osrc(precision)
                 )
             return replace(options, preconditioner=self._inverses[precision])
-        if not options.preconditioned_by("near") or options.solver == "lu":
+        if options.solver == "lu":
+            return options
+        if options.preconditioned_by("factorised"):
+            return replace(options, preconditioner=self._factorised)
+        if not options.preconditioned_by("near"):
             return options
         require(options.method, "preconditioner='near'")
         return replace(options, preconditioner=near_preconditioner(self.system))
@@ -162,6 +166,16 @@ class Problem(Described, ABC, Generic[Solution]):
     def _inverses(self) -> dict[str, Preconditioner]:
         """The preconditioners "osrc" by their precision."""
         return {}
+
+    @cached_property
+    def _factorised(self) -> Preconditioner:
+        """The preconditioner "factorised"."""
+        size = self.unknowns
+        return Preconditioner("factorised", size, self._factorised_inverse, lambda: BYTES * size, np.float64)
+
+    def _factorised_inverse(self) -> LinearOperator:
+        """The inverse of "factorised" of problems that have it."""
+        raise NotImplementedError
 
     def _osrc(self, precision: str) -> LinearOperator:
         """The inverse of "osrc" of problems that have it. precision: of sparse factors, which are computed once."""

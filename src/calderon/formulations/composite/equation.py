@@ -22,12 +22,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.formulations.composite.finite_gaps import jump
+from calderon.formulations.composite.finite_gaps import jump, weighted_gram
 from calderon.formulations.composite.junctions import RegionTraces
 from calderon.formulations.electromagnetic.dielectric_regions import Region
 from calderon.operators import BoundaryOperator, blocks, electric_field, identity, magnetic_field, transformed
 from calderon.solvers import sparse_inverse
-from calderon.spaces import RBC, EdgeSpace
+from calderon.spaces import RBC
 
 
 def combined_equation(
@@ -44,7 +44,7 @@ def combined_equation(
         total = part if total is None else total + part
         if loss.any():
             seen = np.where(sides == 0, loss, loss / 2)
-            gram = own.electric.T @ weighted_gram(own.space, seen) @ own.electric
+            gram = own.electric.T @ weighted_gram(own.space, own.space, seen) @ own.electric
             total = total - blocks([[gram.tocsr()]])
         if own.driven.nnz:
             total = total + blocks([[jump(own.space, sides, own.magnetic, own.driven)]])
@@ -112,10 +112,3 @@ def gram_of(traces: Sequence[RegionTraces]) -> sp.csr_array:
         mass = own.space.mass_matrix()
         total = total + own.electric.T @ mass @ own.electric + own.magnetic.T @ mass @ own.magnetic
     return total.tocsr()
-
-
-def weighted_gram(space: EdgeSpace, weights: NDArray[np.complex128]) -> sp.csr_array:
-    """(dimension, dimension) int w f_i . f_j with numbers w on the triangles (nt,)."""
-    points = np.array([[1 / 6, 1 / 6], [2 / 3, 1 / 6], [1 / 6, 2 / 3]])  # exact for products of linear functions
-    scale = sp.diags_array(np.repeat((weights * space.mesh.areas)[space.support] / 3, 3))
-    return sum(part.T @ scale @ part for part in space.expansion(points)).tocsr()

@@ -8,6 +8,7 @@ accepted is radiated but for the field that the currents of the other side have 
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,10 +17,11 @@ from numpy.typing import NDArray
 from calderon.formulations.composite.skeleton import Skeleton
 from calderon.formulations.ports.finite_gap import FiniteGap
 from calderon.mesh import TriangleMesh
+from calderon.quadrature import triangle_rule
 from calderon.spaces import EdgeSpace
 
 Floats = NDArray[np.float64]
-POINTS = np.array([[1 / 6, 1 / 6], [2 / 3, 1 / 6], [1 / 6, 2 / 3]])
+POINTS = triangle_rule(2).points
 """Points of a rule on a triangle that is exact for products of linear functions."""
 
 
@@ -65,7 +67,7 @@ def flow(gap: FiniteGap, skeleton: Skeleton, region: int, space: EdgeSpace) -> F
     outward = space.divergence_matrix()[np.flatnonzero(cells)][:, used]
     into = np.where(inside[used, 1], 1.0, -1.0) * mesh.edge_lengths[space.edges[used]] * first[used]
     conditions = sp.vstack([outward, sp.csr_array(into[None])]).tocsr()
-    mass = _products(space, space, cells.astype(float))[used][:, used]
+    mass = weighted_gram(space, space, cells.astype(float))[used][:, used]
     system = sp.block_array([[mass, conditions.T], [conditions, None]]).tocsc()
     side = np.concatenate([np.zeros(len(used) + conditions.shape[0] - 1), [1.0]])
     found = np.linalg.lstsq(system.toarray(), side, rcond=None)[0]
@@ -80,12 +82,12 @@ def flow(gap: FiniteGap, skeleton: Skeleton, region: int, space: EdgeSpace) -> F
 def jump(space: EdgeSpace, leaving: NDArray[np.int64], magnetic: sp.csr_array, electric: sp.csr_array) -> sp.csr_array:
     """(N, N) -<g, n x j> / 2 and its transpose, n into a region. magnetic, electric: (dimension, N) coefficients of
     g, and of j alone."""
-    half = -0.5 * (magnetic.T @ _products(space, space.perpendicular(), -leaving.astype(float)) @ electric)
+    half = -0.5 * (magnetic.T @ weighted_gram(space, space.perpendicular(), -leaving.astype(float)) @ electric)
     return sp.csr_array(half + half.T)
 
 
-def _products(test: EdgeSpace, trial: EdgeSpace, weights: Floats) -> sp.csr_array:
-    """(dimension, dimension) int w f . g with numbers w on the triangles."""
+def weighted_gram(test: EdgeSpace, trial: EdgeSpace, weights: NDArray[Any]) -> sp.csr_array:
+    """(dimension, dimension) int w f . g with numbers w on the triangles (nt,)."""
     scale = sp.diags_array(np.repeat((weights * test.mesh.areas)[test.support] / 3, 3))
     pairs = zip(test.expansion(POINTS), trial.expansion(POINTS), strict=True)
     return sp.csr_array(sum(left.T @ scale @ right for left, right in pairs))

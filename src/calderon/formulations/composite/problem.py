@@ -22,11 +22,10 @@ from calderon.formulations.composite.equation import (
     gram_of,
     magnetic_factors,
     magnetic_on_metal,
-    weighted_gram,
 )
 from calderon.formulations.composite.fed_bodies import FedBodies
 from calderon.formulations.composite.feeding import Feeding
-from calderon.formulations.composite.finite_gaps import cells_of
+from calderon.formulations.composite.finite_gaps import cells_of, weighted_gram
 from calderon.formulations.composite.guides.waveguides import Waveguides
 from calderon.formulations.composite.junctions import Junctions, RegionTraces
 from calderon.formulations.composite.skeleton import Skeleton, located
@@ -378,7 +377,7 @@ class MaxwellProblem(FedBodies):
             j, m = own.electric @ coefficients / eta, own.magnetic @ coefficients
             if (factors := magnetic_factors(own, loss, sides)).nnz:
                 m = m + magnetic_on_metal(own, factors, coefficients)
-            lost += 0.5 * eta.real * np.vdot(j, weighted_gram(own.space, loss.real.astype(complex)) @ j).real
+            lost += 0.5 * eta.real * np.vdot(j, weighted_gram(own.space, own.space, loss.real) @ j).real
             electric.append(VectorFunction(own.space, j, "electric surface current", unit))
             magnetic.append(VectorFunction(own.space, m, "magnetic surface current", "V/m"))
         outer = self.skeleton.unbounded

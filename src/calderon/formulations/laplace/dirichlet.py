@@ -1,20 +1,20 @@
 """Laplace's equation with given boundary values."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
 
 from calderon.exact import VACUUM_PERMITTIVITY
 from calderon.formulations.checks import closed_surface, surface_mesh, warn_thin
 from calderon.formulations.laplace.potential_solution import PotentialSolution
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.mirrors import Mirrored, Mirrors
-from calderon.formulations.options import SolveChoices, SolveOptions, named_options
-from calderon.formulations.preconditioners import BYTES, Preconditioner, space_inverse
+from calderon.formulations.options import SolveChoices, named_options
+from calderon.formulations.preconditioners import space_inverse
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Laplace
@@ -112,16 +112,8 @@ class LaplaceDirichlet(Mirrored, Problem[PotentialSolution]):
         """ "factorised" of "P0" and "DP1": sparse factors of the inverse, of any method; "mass"."""
         return ("mass",) if self.space == "P1" else ("factorised", "mass")
 
-    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
-        if options.preconditioned_by("factorised") and options.solver != "lu":
-            return replace(options, preconditioner=self._inverse)
-        return super()._preconditioned(options)
-
-    @cached_property
-    def _inverse(self) -> Preconditioner:
-        """The preconditioner "factorised"."""
-        size, inverse = self.unknowns, lambda: self.functions.inverse(space_inverse(self.function_space))
-        return Preconditioner("factorised", size, inverse, lambda: BYTES * size, np.float64)
+    def _factorised_inverse(self) -> LinearOperator:
+        return self.functions.inverse(space_inverse(self.function_space))
 
     @property
     def title(self) -> str:  # type: ignore[override]

@@ -9,10 +9,11 @@ from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.options import SolveChoices, SolveOptions, named_options
-from calderon.formulations.preconditioners import BYTES, Preconditioner
+from calderon.formulations.preconditioners import Preconditioner
 from calderon.formulations.problem import Problem
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.statics.equation import StaticEquation
@@ -221,7 +222,7 @@ class StaticProblem(Problem[StaticSolution]):
         """The options of another step of a sweep with the preconditioner of this one."""
         if not isinstance(options.preconditioner, Preconditioner):
             return options
-        return replace(options, preconditioner=self._inverse)
+        return replace(options, preconditioner=self._factorised)
 
     @cached_property
     def _kept(self) -> dict[Any, list[Any]]:
@@ -422,18 +423,8 @@ class StaticProblem(Problem[StaticSolution]):
     def preconditioners(self) -> tuple[str, ...]:
         return ("factorised", "near")
 
-    def _preconditioned(self, options: SolveOptions) -> SolveOptions:
-        if options.preconditioned_by("factorised") and options.solver != "lu":
-            return replace(options, preconditioner=self._inverse)
-        return super()._preconditioned(options)
-
-    @cached_property
-    def _inverse(self) -> Preconditioner:
-        """The preconditioner "factorised"."""
-        nbytes = BYTES * self.unknowns
-        return Preconditioner(
-            "factorised", self.unknowns, lambda: static_inverse(self.equation), lambda: nbytes, np.float64
-        )
+    def _factorised_inverse(self) -> LinearOperator:
+        return static_inverse(self.equation)
 
     @property
     def title(self) -> str:  # type: ignore[override]

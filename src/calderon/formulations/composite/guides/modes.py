@@ -18,13 +18,15 @@ import scipy
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.quadrature import triangle_rule
+
 Real = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 FLAT = 1e-6
 """Part of the size of a cross-section by which it may leave its plane."""
 SAME = 2e-3
 """Relative difference of cutoffs of modes that are turned into each other."""
-POINTS = np.array([[1 / 6, 1 / 6], [2 / 3, 1 / 6], [1 / 6, 2 / 3]])
+POINTS = triangle_rule(2).points
 """Reference points of a rule of degree two, with equal weights: exact for products of two fields."""
 MOST = 24
 """Modes of each kind that are computed."""
@@ -116,19 +118,13 @@ def _matrices(plane: Real, triangles: Numbers, nodes: Numbers, frame: Real) -> t
     slopes = np.concatenate([-inverse.sum(axis=1, keepdims=True), inverse], axis=1)
     gradients = np.einsum("qal,mli->mqai", _shapes(POINTS)[1], slopes)
     local = np.einsum("mqai,mqbi,m->mab", gradients, gradients, areas / 3)
-    rule, weights = _rule_of_degree_four()
-    values = _shapes(rule)[0]
-    masses = np.einsum("qa,qb,q->ab", values, values, weights)[None] * areas[:, None, None]
+    rule = triangle_rule(4)
+    values = _shapes(rule.points)[0]
+    masses = np.einsum("qa,qb,q->ab", values, values, rule.weights / rule.weights.sum())[None] * areas[:, None, None]
     size = int(nodes.max()) + 1
     rows, columns = np.repeat(nodes, 6, axis=1).ravel(), np.tile(nodes, (1, 6)).ravel()
     stiffness, mass = (sp.coo_array((each.ravel(), (rows, columns)), (size, size)).tocsr() for each in (local, masses))
     return gradients @ frame[:2], stiffness, mass
-
-
-def _rule_of_degree_four() -> tuple[Real, Real]:
-    a, b = 0.445948490915965, 0.091576213509771
-    points = [[p, q] for x in (a, b) for p, q in ((x, x), (1 - 2 * x, x), (x, 1 - 2 * x))]
-    return np.array(points), np.repeat([0.223381589678011, 0.109951743655322], 3)
 
 
 def _eigen(stiffness: sp.csr_array, mass: sp.csr_array, free: Numbers) -> tuple[Real, Real]:
