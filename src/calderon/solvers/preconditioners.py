@@ -16,6 +16,8 @@ NEIGHBOURS = 12
 """Entries of a column of `factorised_inverse`: with 6 single traces take 2 of 20 steps more, with 24 as many."""
 _DEPTH = 20
 """Levels of cells in which points are numbered from coarse to fine; 21 bits of a coordinate are in a key."""
+_LIFT = 1e-9
+"""Part of the diagonal that is added to it, so that equal unknowns leave no matrix singular."""
 _PART = 512
 """Columns that are computed together."""
 
@@ -98,6 +100,7 @@ def factorised_inverse(
         matrices = submatrices(np.where(missing, own[:, :1], own))
         matrices[missing[:, :, None] | missing[:, None]] = 0.0
         diagonal = np.einsum("kii->ki", matrices)
+        diagonal *= 1 + _LIFT
         diagonal[missing] = 1.0
         unit = np.zeros((*own.shape, 1))
         unit[:, 0] = 1.0
