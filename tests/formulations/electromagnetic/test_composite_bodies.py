@@ -28,10 +28,9 @@ def halves(h):
     edges of about h."""
     n = round(1.9 / h)
     i, j = (each.ravel() for each in np.meshgrid(np.arange(n), np.arange(n), indexing="ij"))
-    lower, upper = i + j < n, i + j < n - 1
-    cells = [[(0, 0), (1, 0), (0, 1)], [(1, 0), (1, 1), (0, 1)]]
+    cells = {((0, 0), (1, 0), (0, 1)): i + j < n, ((1, 0), (1, 1), (0, 1)): i + j < n - 1}
     first, second = (
-        np.concatenate([[each[at] + corner[axis] for corner in cell] for cell, at in zip(cells, (lower, upper))], axis=1)
+        np.concatenate([[each[at] + corner[axis] for corner in cell] for cell, at in cells.items()], axis=1)
         for axis, each in enumerate((i, j))
     )
     radius, angle = (first + second) / n, np.pi / 2 * second / np.maximum(first + second, 1)
