@@ -19,6 +19,7 @@ from calderon.operators.sparse_factors import (
     SLICE,
     SparseFactors,
     add_sparse,
+    add_sandwich,
     add_transformed,
     agree,
     boxes_of,
@@ -359,8 +360,7 @@ class TransformedOperator(Expression):
             if self.by_rows or rows is not None or columns is not None:
                 add_transformed(*given, inner, middles, kind, place.advance)
             else:
-                whole = inner(None, None, place.advance)
-                add_transformed(*given, lambda i, j: whole[np.ix_(i, j)], middles, kind, None)
+                add_sandwich(*given, inner(None, None, place.advance))
 
     def between(self, left: SparseFactors | None, right: SparseFactors | None) -> BoundaryOperator:
         if self.name or len(self.factors) > 1:

@@ -315,13 +315,37 @@ def add_transformed(
         weights = [(scale * each[needed]).tocsc() for scale, each in zip(factors, left, strict=True)]
         touched = np.flatnonzero(sum(np.diff(each.indptr) for each in weights))
         weights = [each[:, touched].T.tocsr().astype(np.result_type(each, wide)) for each in weights]
-        for n in range(0, len(touched), ROWS_AT_ONCE):
-            few = slice(n, n + ROWS_AT_ONCE)
-            parts = [np.ascontiguousarray((each[few] @ block).T) for each in weights]
-            total = sum(each @ part for each, part in zip(right, parts, strict=True))
-            out[touched[few]] += total.T.astype(out.dtype)
+        _add_rows(out, touched, weights, block, right)
         if advance is not None:
             advance(number + 1, len(pieces))
+
+
+def add_sandwich(
+    out: NDArray[Any], factors: Sequence[complex], left: Matrices, right: Matrices, array: NDArray[Any]
+) -> None:
+    """out += sum_d factors[d] L_d^T A R_d as by `add_transformed`, of an array A (height, width)."""
+    weights = [(scale * each).T.tocsr() for scale, each in zip(factors, left, strict=True)]
+    touched = np.flatnonzero(sum(np.diff(each.indptr) for each in weights))
+    array = array.astype(np.result_type(array, np.float64), copy=False)
+    _add_rows(
+        out, touched, [_wide(each[touched]) for each in weights], array, [_wide(each.T.tocsr()) for each in right]
+    )
+
+
+def _wide(matrix: sp.csr_array) -> sp.csr_array:
+    """The matrix in double precision at least, which products of sparse matrices would convert in each call."""
+    return matrix.astype(np.result_type(matrix, np.float64), copy=False)
+
+
+def _add_rows(
+    out: NDArray[Any], touched: NDArray[np.int64], weights: Matrices, block: NDArray[Any], right: Matrices
+) -> None:
+    """out[touched] += sum_d W_d block R_d^T, with W_d (touched, height) and R_d (n, width)."""
+    for n in range(0, len(touched), ROWS_AT_ONCE):
+        few = slice(n, n + ROWS_AT_ONCE)
+        parts = [np.ascontiguousarray((each[few] @ block).T) for each in weights]
+        total = sum(each @ part for each, part in zip(right, parts, strict=True))
+        out[touched[few]] += total.T.astype(out.dtype)
 
 
 def transforms(space: Space, fine: Space) -> Matrices:
