@@ -123,6 +123,16 @@ def test_shapes_are_deterministic_and_scale():
     assert sphere(1e-3, 1e-4).number_of_triangles == sphere(1.0, 0.1).number_of_triangles
 
 
+def test_three_factors_make_an_ellipsoid_of_a_sphere():
+    ball = sphere(1.0, 0.3)
+    egg = ball.scaled((1.0, 2.0, 0.5))
+    assert egg.volume == pytest.approx(ball.volume) and egg.is_closed
+    np.testing.assert_allclose(egg.bounds, ball.bounds * (1.0, 2.0, 0.5), rtol=1e-14)
+    for wrong in ((1.0, 2.0), (1.0, -1.0, 1.0), (1.0, 0.0, 1.0), "2", (1.0, np.nan, 1.0)):
+        with pytest.raises(MeshError, match="positive and finite|one positive finite number, or three"):
+            ball.scaled(wrong)
+
+
 @pytest.mark.parametrize("h", [0.1, 0.3, 1 / 3, 0.26, 1.0, 5.0])
 def test_boxes_and_plates_have_ceil_size_over_h_cells(h):
     n = int(np.ceil(1 / h - 1e-9))

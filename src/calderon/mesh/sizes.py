@@ -5,10 +5,12 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import require_memory
 from calderon.mesh.errors import MeshError
 from calderon.mesh.tolerances import TOLERANCES
+from calderon.validation import real_numbers
 
 LARGEST_LENGTH = 1e70
 """Length whose fourth power is a number in double precision."""
@@ -70,6 +72,13 @@ def scale_factor(value: float) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 < value <= LARGEST_LENGTH:
         raise MeshError(f"scale {value!r}: it must be positive and finite, for example 1e-3 from mm to m")
     return float(value)
+
+
+def scale_factors(values: ArrayLike) -> NDArray[np.float64]:
+    """Three positive finite factors of x, y and z (3,), or MeshError."""
+    wanted = "one positive finite number, or three of them, for x, y and z"
+    factors = real_numbers(values, (3,), "what a mesh is scaled by", wanted, MeshError)
+    return np.array([scale_factor(float(each)) for each in factors])
 
 
 def room_for_surface(area: float, h: float, each: int = PEAK_BYTES.triangle) -> None:
