@@ -2,7 +2,7 @@
 
 import numbers
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -75,7 +75,9 @@ def scale_factor(value: float) -> float:
 
 
 def scale_factors(values: ArrayLike) -> NDArray[np.float64]:
-    """Three positive finite factors of x, y and z (3,), or MeshError."""
+    """Three positive finite factors of x, y and z (3,) from one or three of them, or MeshError."""
+    if isinstance(values, numbers.Real) or np.ndim(values) == 0:
+        return np.full(3, scale_factor(cast(float, values)))
     wanted = "one positive finite number, or three of them, for x, y and z"
     factors = real_numbers(values, (3,), "what a mesh is scaled by", wanted, MeshError)
     return np.array([scale_factor(float(each)) for each in factors])

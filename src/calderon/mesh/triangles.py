@@ -23,7 +23,7 @@ from calderon.mesh.shapes.division import quartered
 from calderon.mesh.shapes.edge_refinement import refined_toward
 from calderon.mesh.shapes.feature_remeshing import remeshed_by_gmsh
 from calderon.mesh.shapes.mirror_images import checked_planes, mirror_images, snapped
-from calderon.mesh.sizes import positive, scale_factor, scale_factors
+from calderon.mesh.sizes import positive, scale_factors
 from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.validation import set_frozen
 from calderon.validation import describe, index_array, one_or_more_points, real_numbers, unmasked
@@ -105,8 +105,7 @@ class TriangleMesh(NamedFaces, Exchange):
     def scaled(self, factor: ArrayLike) -> "TriangleMesh":
         """The mesh with all coordinates times factor > 0 (0.001: from millimetres to metres), or with x, y and z times
         one of three factors each, which make an ellipsoid of a sphere."""
-        factors = scale_factor(factor) if np.ndim(factor) == 0 else scale_factors(factor)
-        return TriangleMesh(self.vertices * factors, self.triangles, self.tags, self.names, self.note)
+        return TriangleMesh(self.vertices * scale_factors(factor), self.triangles, self.tags, self.names, self.note)
 
     def translated(self, vector: ArrayLike) -> "TriangleMesh":
         """The mesh moved by a vector (3,)."""
