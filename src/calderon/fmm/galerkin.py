@@ -24,13 +24,14 @@ from calderon.fmm.device.shared import SharedMultipole
 from calderon.fmm.elastic import ElasticTable, is_joint
 from calderon.fmm.laplace import LaplaceLayer
 from calderon.fmm.layout import Layout
+from calderon.fmm.moment_store import Moments
 from calderon.fmm.orders import ELASTIC, FUNCTIONS, LAPLACE, Promise, first_order
 from calderon.fmm.plan import Planner
 from calderon.fmm.product import MultipoleProduct
 from calderon.greens import Laplace
-from calderon.integrands import DOUBLE_LAYER
+from calderon.integrands import DOUBLE_LAYER, SINGLE_LAYER
 from calderon.operators.algebra import BoundaryOperator
-from calderon.operators.boundary import IntegralOperator, in_transformed_form
+from calderon.operators.boundary import IntegralOperator, in_transformed_form, through
 from calderon.operators.lazy_operator import short_label
 from calderon.operators.methods import Plan
 from calderon.operators.products import Products
@@ -129,9 +130,10 @@ def assemble_fmm(
     traversal of the tree together.
 
     rtol: relative error of products, default 1e-4; it is measured at 64 random rows of each integral operator, and at
-    64 columns of double layers. Above it a higher order is used, and where there is none RuntimeError is raised. Near
-    blocks are computed in single precision for rtol of 1e-4 and above, and for precision="single". Raises ValueError
-    for other equations and spaces.
+    64 columns of double layers; K next to a single layer on its functions adds to traces, whose jump is I / 2: its
+    errors are relative to the larger one of K x and x / 2. Above it a higher order is used, and where there is none
+    RuntimeError is raised. Near blocks are computed in single precision for rtol of 1e-4 and above, and for
+    precision="single". Raises ValueError for other equations and spaces.
 
     backend: a device makes near blocks and moments of functions of Laplace's equation, gets trees and moments of
     elastic functions, which the processor makes, and multiplies, also where products are checked; MemoryError where it
@@ -194,16 +196,32 @@ def _under_differences(terms: Sequence[Term]) -> Iterator[Hashable]:
 
 def with_shared_layers(operator: BoundaryOperator) -> BoundaryOperator:
     """The expression with its hypersingular operators of Laplace's equation as single layers of surface curls where it
-    has these single layers anyway: one set of near blocks and of moments serves both."""
-    layers = {each.key for each in integrals_of(operator)}
+    has these single layers anyway, on the same triangles or on more of them: one set of near blocks and of moments
+    serves both."""
+    layers = [each for each in integrals_of(operator) if each.integrand == SINGLE_LAYER]
 
     def shared(each: IntegralOperator) -> BoundaryOperator:
         if each.integrand.curls and isinstance(each.green, Laplace):
             found = in_transformed_form(each)
-            return found if found.inner.key in layers else each
+            inner = integrals_of(found.inner)[0]
+            layer = next((one for one in layers if _is_part(inner, one)), None)
+            return each if layer is None else through(found, inner, layer)
         return each
 
     return with_integrals(operator, shared)
+
+
+def _is_part(layer: IntegralOperator, other: IntegralOperator) -> bool:
+    """Whether a single layer of discontinuous functions has the entries of another one on a part of its triangles."""
+    sides = ((layer.test, other.test), (layer.trial, other.trial))
+    return (layer.green, layer.quadrature) == (other.green, other.quadrature) and all(
+        one.element == whole.element and not whole.is_continuous and _lies_on(one, whole) for one, whole in sides
+    )
+
+
+def _lies_on(space: Any, whole: Any) -> bool:
+    """Whether functions have triangles of others alone."""
+    return space.mesh is whole.mesh and bool(np.isin(space.triangles, whole.triangles).all())
 
 
 class _Composition:
@@ -212,8 +230,11 @@ class _Composition:
     def __init__(self, execution: Execution, rtol: float, terms: Sequence[Term]) -> None:
         self.execution, self.rtol = execution, rtol
         self.under_differences = set(_under_differences(terms))
+        leaves = [each for term in terms for each in term.atom.integrals()]
+        self.single_layers = [each for each in leaves if each.integrand == SINGLE_LAYER]
         self.info: list[Info] = []
         self._trees: dict[Hashable, Layout] = {}
+        self._moments: dict[Hashable, Moments] = {}
         self._products: dict[Any, Any] = {}
 
     @property
@@ -249,10 +270,25 @@ class _Composition:
             layers = (
                 ElasticTable([Term(1.0, operator)], rtol, self.processor, self.near_devices)
                 if operator.is_elastic
-                else LaplaceLayer(operator, rtol, self.processor, self._layout, self.near_devices)
+                else LaplaceLayer(
+                    operator,
+                    rtol,
+                    self.processor,
+                    self._layout,
+                    self.near_devices,
+                    self._next_to_single(operator),
+                    self._moments,
+                )
             )
             self._products[operator.key] = self.product(layers)
         return self._products[operator.key]
+
+    def _next_to_single(self, operator: IntegralOperator) -> bool:
+        """Whether a double layer stands next to a single layer on its functions, as in traces, to which it gives jumps:
+        half of the mass matrix."""
+        own = operator.test, operator.trial
+        near_one = any(side is one.test for one in self.single_layers for side in own)
+        return operator.integrand.normal != "none" and near_one and own[0].mesh is own[1].mesh
 
     def product(self, layers: Layers) -> Product:
         """The products of layers, checked: by the first order, or by the next ones until the largest error is small
@@ -311,7 +347,8 @@ class _Composition:
         found = held.product
         if elastic and found.nbytes > 1e8 and not self.near_devices:
             forget_rules()  # of triangles: others make them again sooner than there is room for both
-        self._enter(layers, held, found.nbytes)
+        shared = 0 if isinstance(layers, ElasticTable) else layers.keep_moments()
+        self._enter(layers, held, found.nbytes - shared)
         return found
 
     def _enter(self, layers: Layers, held: Held[Promise, Product], nbytes: int) -> None:
@@ -324,11 +361,15 @@ class _Composition:
 
     def _layout(self, operator: IntegralOperator, promise: Promise) -> Layout:
         """The tree of the functions of an operator for an order, made once for both spaces."""
-        sides = (support_key(each.mesh, each.triangles) for each in (operator.test, operator.trial))
-        key = *sides, id(operator.test.mesh), id(operator.trial.mesh), promise.order.margin, promise.order.apart
+        test, trial = operator.test, operator.trial
+        # that of a single layer serves others on its triangles, which then have moments of functions in common
+        for one in self.single_layers:
+            if one.test is one.trial and _lies_on(test, one.test) and _lies_on(trial, one.test):
+                test = trial = one.test
+        sides = (support_key(each.mesh, each.triangles) for each in (test, trial))
+        key = *sides, id(test.mesh), id(trial.mesh), promise.order.margin, promise.order.apart
         if key not in self._trees:
-            spaces = [operator.test], [operator.trial]
-            self._trees[key] = Layout.of(*spaces, promise, operator.quadrature.near, worth=8.0)
+            self._trees[key] = Layout.of([test], [trial], promise, operator.quadrature.near, worth=8.0)
         return self._trees[key]
 
 

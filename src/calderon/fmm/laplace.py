@@ -1,6 +1,6 @@
 """Layers of Laplace's equation in the fast multipole method: moments of their functions, and what one needs in turn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -44,7 +44,8 @@ class LaplaceLayer:
 
     rtol: the tolerance of its products. processor: in whose precision entries are, unless rtol allows single precision.
     layout_of(operator, promise): its tree, which operators on the same spaces share. devices: the one where its near
-    blocks are made, if there is one.
+    blocks are made, if there is one. next_to_single: of a double layer, whether its errors are relative to its jump where
+    that is larger. kept: moments of functions that other layers of the same expression have made.
     """
 
     def __init__(
@@ -54,7 +55,14 @@ class LaplaceLayer:
         processor: Execution,
         layout_of: Callable[[IntegralOperator, Promise], Layout],
         devices: Sequence[Device] = (),
+        next_to_single: bool = False,
+        kept: dict[Hashable, Moments] | None = None,
     ) -> None:
+        self._next_to_single, self._kept, self._used = (
+            next_to_single,
+            {} if kept is None else kept,
+            dict[Hashable, Moments](),
+        )
         operator = tolerant(operator, rtol, loosened=False)
         self.operator, self.terms, self.rtol, self.name = operator, [Term(1.0, operator)], rtol, operator.integrand.name
         self._devices, self._layout_of, self._has_normal = devices, layout_of, operator.integrand.normal != "none"
@@ -94,6 +102,7 @@ class LaplaceLayer:
         sides = (layout.rows, operator.test), (layout.columns, operator.trial)
         lines: list[Line] = []
         moments: Moments | DeviceMoments
+        self._used = {}
         for (side, space), kind in zip(sides, kinds, strict=True):
             real, stored = table.numbers.dtype, self._stored(table.numbers.dtype)
             if lines and kinds[0] == kinds[1] and operator.test is operator.trial:
@@ -106,15 +115,30 @@ class LaplaceLayer:
                 own = pieces.space.scalar, pieces.starts, operator.quadrature.regular
                 moments = DeviceMoments(able[0], *own, combined, layout, table)
             else:
-                moments = moments_of(pieces, operator.quadrature.regular, kind, layout, table, stored)
+                key = id(layout), space, kind, operator.quadrature.regular, promise.order, real, stored
+                moments = self._kept.get(key) or moments_of(pieces, key[3], kind, layout, table, stored)
+                self._used[key] = moments
             lines.append(Line(0, pieces, moments, 3 if kind == "curl" else 1))
-        passes = Translations(layout.tree, layout.lists.far, table, lines[0].sums)
+        far, found = layout.lists.far, [layout.boxes_with(line.pieces) for line in (lines[0], lines[-1])]
+        if not all(each.all() for each in found):
+            far = far.of_pairs(found[0][far.target] & found[1][far.source])
+        passes = Translations(layout.tree, far, table, lines[0].sums)
         scale = 1 / (4 * np.pi * layout.tree.cube.edge ** (1 + kinds.count("normal")))
         return HarmonicFar(layout, lines[:1], lines[1:], passes, scale)
 
+    def keep_moments(self) -> int:
+        """Keep the moments of the last far field for other layers; the bytes of those that were there already."""
+        there = sum(each.nbytes for key, each in self._used.items() if key in self._kept)
+        self._kept.update(self._used)
+        return there
+
     def errors(self, product: MultipoleProduct) -> list[float]:
-        """The errors of products at each of the checks. Where a surface lies in one plane, normal derivatives are zero:
+        """The errors of products at each of the checks. Next to single layers they are relative to the jump, if that is
+        larger. Where a surface lies in one plane, normal derivatives are zero:
         errors of products below 1e-8 of the size of terms between leaves that do not touch are compared with that."""
+        if self._next_to_single:
+            return [float(each.errors(each.products(product), partial(jump_of, self.operator, each)).max())
+                    for each in self.checks]  # fmt: skip
         scale = product.layout.mean_edge**2
         return [float(each.errors(each.products(product), partial(np.divide, size, scale), 1e-8).max())
                 for each, size in zip(self.checks, self._sizes, strict=True)]  # fmt: skip
@@ -195,6 +219,12 @@ def layer_check(
     matrix = operator.T if transposed else operator
     exact = checked_products(matrix, [operator], rows, vectors, execution.real, devices)
     return Check(rows, vectors, exact, np.arange(vectors.shape[1]), transposed=transposed)
+
+
+def jump_of(operator: IntegralOperator, check: Check) -> NDArray[np.float64]:
+    """(vectors,) norms of half of the mass matrix times the vectors, at the checked rows."""
+    one, other = (operator.trial, operator.test)[:: -1 if check.transposed else 1]
+    return check.norms(one.mass_matrix(other)[check.rows] @ check.vectors / 2)
 
 
 def layer_sizes(operator: IntegralOperator, check: Check) -> NDArray[np.float64]:

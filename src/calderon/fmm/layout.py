@@ -208,6 +208,14 @@ class Layout:
         """(leaves, 3) vectors from the centre of the tree to the centres of leaves, in edges of the root."""
         return np.asarray(self.tree.centre[self.lists.leaves] - 0.5)
 
+    def boxes_with(self, pieces: Pieces) -> NDArray[np.bool_]:
+        """(boxes,) which boxes have some of the pieces."""
+        tree, found = self.tree, np.zeros(len(self.tree.level), bool)
+        found[self.lists.leaves] = np.diff(pieces.starts) > 0
+        for low, high in reversed(tree.runs_of_levels()[1:]):
+            found[tree.parent[low:high][found[low:high]]] = True
+        return found
+
     @property
     def mean_edge(self) -> float:
         """The edge of leaves on average, in m."""

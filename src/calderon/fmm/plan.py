@@ -54,16 +54,23 @@ class Part(NamedTuple):
     single: bool
 
     @staticmethod
-    def of_laplace(operator: IntegralOperator, layout: Layout, promise: Promise, single: bool, size: int) -> "Part":
-        """The estimate of one layer of Laplace's equation, with numbers of `size` bytes in memory."""
+    def of_laplace(
+        operator: IntegralOperator, layout: Layout, promise: Promise, single: bool, size: int, counted: set[Any]
+    ) -> "Part":
+        """The estimate of one layer of Laplace's equation, with numbers of `size` bytes in memory; counted: moments of
+        functions that are there already, to which those of its own are added."""
         normal, (p, rank) = operator.integrand.normal != "none", promise.order[:2]
         components = 3 if operator.integrand.curls else 1
         halves = 1 if operator.is_symmetric else 2
         near = layout.near_entries(operator) * halves // 2
         one_side = operator.test is operator.trial and not normal
         sides = (operator.test, operator.trial)[: 1 if one_side else 2]
-        functions = components * sum(len(layout.rows.pieces(each).whole) for each in sides[:1])
-        functions += components * sum(len(layout.columns.pieces(each).whole) for each in sides[1:])
+        functions, new = 0, []
+        kinds = (operator.integrand.normal == "test", operator.integrand.normal == "trial")
+        for side, space, kind in zip((layout.rows, layout.columns), sides, kinds, strict=False):
+            new.append((id(layout), space, kind, components, promise.order))
+            functions += 0 if new[-1] in counted else components * len(side.pieces(space).whole)
+        counted.update(new)
         boxes, pairs = len(layout.tree.level), len(layout.lists.far.source)
         far = size * functions * rank + (8 if normal or not single else 4) * 2 * boxes * components * rank
         stored = size * near + far + 32 * pairs
@@ -117,6 +124,7 @@ class Planner:
     def __init__(self, rtol: float, single: bool, layout: Callable[[IntegralOperator, Promise], Layout]) -> None:
         self.rtol, self.single, self.layout = rtol, single, layout
         self.parts: dict[Hashable, Part] = {}
+        self._counted: set[Any] = set()
 
     def leaf(self, operator: IntegralOperator) -> LinearOperator:
         """Enter an integral operator; what stands for its products is never used."""
@@ -127,7 +135,7 @@ class Planner:
                 promise = first_order(FUNCTIONS, self.rtol, operator.integrand.normal != "none")[0]
                 layout = self.layout(operator, promise)
                 size = 4 if self.single or self.rtol >= LAPLACE.stored else 8
-                self.parts[operator.key] = Part.of_laplace(operator, layout, promise, self.single, size)
+                self.parts[operator.key] = Part.of_laplace(operator, layout, promise, self.single, size, self._counted)
         return aslinearoperator(np.broadcast_to(0.0, operator.shape))
 
     def enter(self, terms: Sequence[Term]) -> None:

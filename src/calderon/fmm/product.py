@@ -132,7 +132,8 @@ class HarmonicFar:
     @property
     def _back(self) -> Translations:
         """The passes from rows to columns."""
-        if self.layout.rows is self.layout.columns:  # of each pair of boxes both directions are there
+        # of each pair of boxes both directions are there
+        if self.layout.rows is self.layout.columns and self.passes.far is self.layout.lists.far:
             return self.passes
         far, directions = self.passes.far, len(self.table.starts)
         matrix = np.repeat(far.runs[:, 0], far.runs[:, 2] - far.runs[:, 1])

@@ -2,9 +2,12 @@
 
 import warnings
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
 
 from calderon.galerkin.assembly import add_block
 from calderon.galerkin.bilinear_form import BilinearForm
@@ -17,7 +20,7 @@ from calderon.mesh.errors import AccuracyWarning
 from calderon.operators.algebra import BoundaryOperator, SparseOperator, TransformedOperator
 from calderon.operators.lazy_operator import with_spaces
 from calderon.operators.products import Products
-from calderon.operators.sparse_factors import Matrices, SparseFactors, tangential_derivatives, transforms
+from calderon.operators.sparse_factors import Matrices, SparseFactors, matrices_of, tangential_derivatives, transforms
 from calderon.operators.tree import Index
 from calderon.quadrature.options import Quadrature
 from calderon.spaces import NodalVectorSpace, Space, VectorSpace
@@ -201,6 +204,19 @@ def hypersingular(
 def in_transformed_form(operator: IntegralOperator) -> TransformedOperator:
     """The transformed form of a hypersingular operator in the direct form: the same matrix."""
     return _transformed(operator.green, operator.trial, operator.test, operator.quadrature)
+
+
+def through(operator: TransformedOperator, inner: IntegralOperator, layer: IntegralOperator) -> TransformedOperator:
+    """A transformed form around `inner` through a layer of the same functions on more triangles of the mesh."""
+    if layer.key == inner.key:
+        return operator
+    sides = []
+    for own, part, whole in (operator.left, inner.test, layer.test), (operator.right, inner.trial, layer.trial):
+        places = whole.dofs[np.searchsorted(whole.triangles, part.triangles)].ravel()
+        shape = whole.dimension, part.dimension
+        embedded = sp.coo_array((np.ones(len(places)), (places, part.dofs.ravel())), shape).tocsr()
+        sides.append(SparseFactors.of(*(embedded @ each for each in matrices_of(own, part.dimension))))
+    return replace(operator, inner=layer, left=sides[0], right=sides[1])
 
 
 def _transformed(green: RadialGreen, trial: Space, test: Space, quadrature: Quadrature) -> TransformedOperator:

@@ -89,6 +89,12 @@ class Space(ProjectionSpace):
             self, triangles=self.triangles[kept], dofs=dofs[kept], dimension=int(np.count_nonzero(functions))
         )
 
+    def on(self, triangles: NDArray[np.int64]) -> "Space":
+        """The parts of all functions on some triangles of the support, increasing numbers; others have none there."""
+        if len(triangles) == len(self.triangles):
+            return self
+        return replace(self, triangles=triangles, dofs=self.dofs[np.searchsorted(self.triangles, triangles)])
+
     @property
     def geometry(self) -> Geometry:
         """The triangles of the support."""

@@ -39,11 +39,11 @@ def test_plans_and_texts():
     assert problem.plan(method="fmm").nbytes > 0 and "static field of 2 regions" in str(problem)
 
 
-def test_operators_of_a_region_share_near_blocks_and_trees():
-    """A single and a double layer of each region are kept; D is made of the single layer, and K' of K."""
+def test_regions_share_near_blocks_and_trees():
+    """One single and one double layer are kept, for all regions; D is made of the single layer, and K' of K."""
     operator = coated(4.0).system.operator
     found = operator.assemble("fmm", rtol=1e-5)
-    assert sorted(each.operator for each in found.info) == 2 * ["double_layer"] + 2 * ["single_layer"]
+    assert sorted(each.operator for each in found.info) == ["double_layer", "single_layer"]
     x = np.random.default_rng(0).standard_normal(operator.shape[1])
     exact = operator.assemble() @ x
     assert np.linalg.norm(found @ x - exact) < 1e-5 * np.linalg.norm(exact)

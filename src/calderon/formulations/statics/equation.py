@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 
 from calderon.formulations.linear_system import LinearSystem, Scaling, ThinTerm
 from calderon.formulations.statics.region import Region
-from calderon.formulations.statics.unknowns import Traces, Unknowns
+from calderon.formulations.statics.unknowns import Layers, Unknowns
 from calderon.greens import Laplace, ModifiedHelmholtz
 from calderon.operators import BoundaryOperator, blocks, double_layer, hypersingular, single_layer, transformed
 from calderon.operators.sparse_factors import Unknowns as Coefficients
+from calderon.spaces import Space
 
 DIAGONALS = 0.1, 0.24
 """Diagonal entries of D over the root of the areas around a node, and of V over area^(3/2), of triangles of usual
@@ -40,15 +41,25 @@ def green_of(region: Region) -> Laplace | ModifiedHelmholtz:
     return ModifiedHelmholtz(region.decay) if region.decay else Laplace()
 
 
-def unit_diagonal(traces: Traces) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Estimated diagonals of D (potentials,) and of V (fluxes,) of a region."""
-    areas = traces.surface.mesh.areas
-    first: NDArray[np.float64] = np.zeros(0)
-    if (space := traces.potentials) is not None:
-        own = np.repeat(np.sqrt(areas[space.triangles])[:, None], space.element.size, axis=1)
-        first = np.asarray(DIAGONALS[0] * np.bincount(space.dofs.ravel(), own.ravel(), space.dimension), np.float64)
-    size = traces.fluxes.element.size
-    return first, np.repeat(areas**1.5 * (DIAGONALS[1] / size**2), size)
+def block_operator(potentials: Space | None, fluxes: Space, green: Laplace | ModifiedHelmholtz) -> BoundaryOperator:
+    """[[D, K'], [-K, V]] between two spaces."""
+    layer = single_layer(green, fluxes)
+    if potentials is None:
+        return layer
+    double = double_layer(green, potentials, fluxes)
+    return blocks([[hypersingular(green, potentials), double.T], [-double, layer]])
+
+
+def unit_diagonal(potentials: Space | None, fluxes: Space) -> NDArray[np.float64]:
+    """(potentials + fluxes,) estimated diagonals of D and of V between the functions of these spaces."""
+    found: list[NDArray[np.float64]] = []
+    for space, factor, power in ((potentials, DIAGONALS[0], 0.5), (fluxes, DIAGONALS[1], 1.5)):
+        if space is not None:
+            size = space.element.size
+            own = np.repeat(space.mesh.areas[space.triangles, None] ** power, size, axis=1)
+            own *= factor / (size**2 if space is fluxes else 1)
+            found.append(np.asarray(np.bincount(space.dofs.ravel(), own.ravel(), space.dimension), np.float64))
+    return np.concatenate(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +92,10 @@ class StaticEquation:
         """(n,) 1 / sqrt |diagonal|, estimated."""
         diagonal = np.zeros(self.unknowns.dimension)
         for traces in self.unknowns.traces:
-            constant, (first, second) = traces.surface.region.constant, unit_diagonal(traces)
-            diagonal += abs(traces.from_unknowns).T @ np.concatenate([first * constant, second / constant])
+            constant, own = traces.surface.region.constant, unit_diagonal(traces.potentials, traces.fluxes)
+            own[: len(traces.nodes)] *= constant
+            own[len(traces.nodes) :] /= constant
+            diagonal += abs(traces.from_unknowns).T @ own
         count = len(self.lifts)
         diagonal[:count] = 2 * self.lifts
         return np.asarray(1 / np.sqrt(diagonal))
@@ -104,28 +117,50 @@ class StaticEquation:
     def system(self) -> LinearSystem:
         """The linear system in scaled unknowns."""
         scale = sp.diags_array(self.scales).tocsr()
-        operator: Any = None
-        for traces in self.unknowns.traces:
-            right = (traces.from_unknowns @ scale).tocsr()
-            part = transformed(self.of_region(traces), left=right, right=right)
-            operator = part if operator is None else operator + part
+        parts = [part for layers in self.unknowns.layers for part in self._terms(layers, scale)]
+        operator = sum(parts[1:], parts[0])
         if len(self.lifts):
-            operator = operator + blocks([[scale @ self.halves @ scale]])
+            operator = operator + blocks([[scale @ self.local @ scale]])
         equation = "sum over regions of C' [[a D, K'], [-K, V / a]] C x = b"
         lift = None if self.is_fixed and not len(self.lifts) else self._lift
         space = Coefficients(self.unknowns.dimension)
         return LinearSystem(equation, operator, (space,), lift, Weights(self.scales))  # type: ignore[arg-type]
 
-    @staticmethod
-    def of_region(traces: Traces, a: float | None = None) -> BoundaryOperator:
-        """[[a D, K'], [-K, V / a]] of a region, between its traces, with its own constant unless another is given."""
-        region = traces.surface.region
-        green, a = green_of(region), region.constant if a is None else a
-        layer = single_layer(green, traces.fluxes) / a
-        if traces.potentials is None:
-            return layer
-        double = double_layer(green, traces.potentials, traces.fluxes)
-        return blocks([[a * hypersingular(green, traces.potentials), double.T], [-double, layer]])
+    def _terms(self, layers: Layers, scale: sp.csr_array) -> list[Any]:
+        """The terms a D, K', -K and V / a of each region, between scaled unknowns."""
+        green = green_of(layers.region(self.unknowns))
+        single = single_layer(green, layers.fluxes)
+        found: list[Any] = []
+        for number, potentials, fluxes in layers.members:
+            a, q = self.unknowns.skeleton.surfaces[number].region.constant, (fluxes @ scale).tocsr()
+            found.append(transformed(single, left=q, right=q) / a)
+            if layers.potentials is None or not potentials.nnz:
+                continue
+            u = (potentials @ scale).tocsr()
+            double = transformed(double_layer(green, layers.potentials, layers.fluxes), left=q, right=u)
+            found += [a * transformed(hypersingular(green, layers.potentials), left=u, right=u), double.T, -double]
+        return found
+
+    @property
+    def local(self) -> sp.csr_array:
+        """(n, n) what electrodes add without layers."""
+        return (self.halves + self.constants).tocsr()
+
+    @cached_property
+    def constants(self) -> sp.csr_array:
+        """(n, n) the double layers of the constant potentials of closed metal: -<p, K 1> in rows of fluxes, and in that
+        of the electrode what K' gives of them."""
+        unknowns, total = self.unknowns, sp.csr_array((self.unknowns.dimension, self.unknowns.dimension))
+        for traces, bodies in zip(unknowns.traces, unknowns.metal_bodies, strict=True):
+            size = traces.fluxes.element.size
+            fluxes = traces.from_unknowns[len(traces.nodes) :]
+            for body in bodies:
+                tested = fluxes.T @ np.repeat(body.double * traces.surface.mesh.areas / size, size)
+                places = np.flatnonzero(tested)
+                own = np.full(len(places), body.electrode)
+                matrix = sp.coo_array((tested[places], (places, own)), total.shape).tocsr()
+                total = total + (matrix.T - matrix)
+        return total.tocsr()
 
     @cached_property
     def halves(self) -> sp.csr_array:

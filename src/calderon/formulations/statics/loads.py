@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.formulations.statics.coils import tested_coil
-from calderon.formulations.statics.equation import StaticEquation, green_of
+from calderon.formulations.statics.equation import block_operator, green_of
 from calderon.formulations.statics.skeleton import OUTSIDE, Skeleton
 from calderon.formulations.statics.unknowns import Traces, Unknowns
 from calderon.operators import identity
@@ -82,7 +82,10 @@ def density_loads(given: NDArray[np.float64], unknowns: Unknowns) -> NDArray[np.
             continue
         space: Any = traces.potentials
         count = len(traces.nodes)
-        load = -(StaticEquation.of_region(traces).assemble("matrix-free") @ np.concatenate([np.zeros(count), own]))
+        region = traces.surface.region
+        operator = block_operator(space, traces.fluxes, green_of(region)).assemble("matrix-free")
+        load = -(operator @ np.concatenate([np.zeros(count), own / region.constant]))
+        load[:count] *= region.constant
         load[:count] += identity(space, traces.fluxes).assemble().T @ own / 2
         total += traces.from_unknowns.T @ load
     return total

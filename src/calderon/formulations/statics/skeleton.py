@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from calderon.mesh.checks.crossings import crossing_pairs
 from calderon.mesh.coincident import compacted
 from calderon.mesh.containment import winding_numbers
 from calderon.mesh.errors import OrientationWarning
+from calderon.mesh.topology import components_by_edges
 
 OUTSIDE = "outside"
 """The name of the region outside of all others."""
@@ -21,6 +23,16 @@ WALLS, SHEETS = 0, 1
 """Tags of triangles of `RegionSurface.mesh`: those with the region on one side, and on both."""
 Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+
+
+class MetalBody(NamedTuple):
+    """A closed part of the walls of a region that is one electrode. electrode: its number. own (m,): which triangles of
+    the region. double (m,): the double layer K 1 of its constant potential at all of them: -1/2 at the part itself,
+    and minus its winding number elsewhere."""
+
+    electrode: int
+    own: Mask
+    double: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +53,34 @@ class RegionSurface:
         """(n,) whether points (n, 3) lie in the region, which is what is outside of its walls if so."""
         turns = winding_numbers(self.mesh.vertices, self.mesh.triangles[self.is_wall], points)
         return np.asarray(turns == (0 if outside else 1))
+
+    @cached_property
+    def _parts(self) -> Numbers:
+        """(m,) labels of connected parts, walls and sheets apart."""
+        edges, is_wall, found = self.mesh.triangle_edges, self.is_wall, np.zeros(len(self.triangles), np.int64)
+        for own in (is_wall, ~is_wall):
+            found[own] = components_by_edges(edges[own], self.mesh.number_of_edges) + found.max(initial=-1) + 1
+        return np.unique(found, return_inverse=True)[1]
+
+    def metal_bodies(self, electrode_of: Numbers) -> list[MetalBody]:
+        """The closed parts of walls that are one electrode and have no vertex in common with other walls.
+
+        electrode_of (nt,): the electrode of each triangle of the skeleton, -1 for none.
+        """
+        mesh, electrode, parts = self.mesh, electrode_of[self.triangles], self._parts
+        first = np.unique(parts, return_index=True)[1]
+        found = []
+        for number in parts[first[self.is_wall[first] & (electrode[first] >= 0)]].tolist():
+            own = parts == number
+            others = mesh.triangles[self.is_wall & ~own]
+            touches = np.isin(mesh.triangles[own], others).any()
+            if (electrode[own] != electrode[own][0]).any() or not _is_closed(mesh, own) or touches:
+                continue
+            x = mesh.centroids[own]
+            outward = np.sign(np.einsum("n,ni,ni", mesh.areas[own], x - x.mean(axis=0), mesh.normals[own]))
+            turns = winding_numbers(mesh.vertices, mesh.triangles[own], mesh.centroids[first])
+            found.append(MetalBody(int(electrode[own][0]), own, np.where(own, -outward / 2, -turns[parts])))
+        return found
 
 
 @dataclass(frozen=True, eq=False)

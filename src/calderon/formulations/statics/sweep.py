@@ -1,6 +1,6 @@
 """Sweeps over materials at a fixed geometry: the operators of each region are assembled once.
 
-The matrix of a region with the constant a is that of the constant 1 between two diagonal matrices,
+The layers of a region with the constant a are those of the constant 1 between two diagonal matrices,
 
     [[a D, K'], [-K, V / a]] = diag(a, 1) [[D, K'], [-K, V]] diag(1, 1 / a),
 
@@ -18,7 +18,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.formulations.linear_system import LiftedMatrix, LinearSystem
 from calderon.formulations.options import SolveOptions
-from calderon.formulations.statics.equation import StaticEquation, unit_diagonal
+from calderon.formulations.statics.equation import StaticEquation, block_operator, green_of, unit_diagonal
 from calderon.formulations.statics.posed import Posed
 from calderon.formulations.statics.region import Region
 from calderon.formulations.statics.skeleton import OUTSIDE
@@ -71,25 +71,25 @@ class SweptSystem(LinearSystem):
         assert self.posed is not None
         equation = StaticEquation(self.posed.functions)
         key = options.matrix_key
-        scales = [1 / np.sqrt(np.concatenate(unit_diagonal(each))) for each in equation.unknowns.traces]
+        scales = [1 / np.sqrt(unit_diagonal(each.potentials, each.fluxes)) for each in equation.unknowns.layers]
         if key not in self.kept:
             self.kept.clear()
             made = []
-            for traces, scale in zip(equation.unknowns.traces, scales, strict=True):
+            for layers, scale in zip(equation.unknowns.layers, scales, strict=True):
                 diagonal = sp.diags_array(scale).tocsr()
-                operator = transformed(StaticEquation.of_region(traces, 1.0), left=diagonal, right=diagonal)
+                whole = block_operator(layers.potentials, layers.fluxes, green_of(layers.region(equation.unknowns)))
+                operator = transformed(whole, left=diagonal, right=diagonal)
                 made.append(operator.assemble(options.method, **options.execution, progress=options.progress))
             self.kept[key] = made
         outer, parts = sp.diags_array(equation.scales).tocsr(), []
-        for traces, scale, inner in zip(equation.unknowns.traces, scales, self.kept[key], strict=True):
-            a, count = traces.surface.region.constant, len(traces.nodes)
-            whole = (traces.from_unknowns @ outer).tocsr()
-            left, right = 1 / scale, 1 / scale
-            left[:count] *= a
-            right[count:] /= a
-            parts.append(tuple((sp.diags_array(each) @ whole).tocsr() for each in (left, right)))
-            parts[-1] = (parts[-1][0], inner, parts[-1][1])
-        local = outer @ equation.halves @ outer if len(equation.lifts) else sp.csr_array(outer.shape)
+        for layers, scale, inner in zip(equation.unknowns.layers, scales, self.kept[key], strict=True):
+            unscaled = sp.diags_array(1 / scale)
+            for number, u, q in layers.members:
+                a = equation.unknowns.skeleton.surfaces[number].region.constant
+                sides = sp.vstack([a * u, q]), sp.vstack([u, q / a])
+                left, right = ((unscaled @ each @ outer).tocsr() for each in sides)
+                parts.append((left, inner, right))
+        local = outer @ equation.local @ outer if len(equation.lifts) else sp.csr_array(outer.shape)
         matrix = SumOfRegions(parts, local.tocsr())
         return matrix if self.thin is None else LiftedMatrix(matrix, self.thin())
 
@@ -108,7 +108,7 @@ def with_materials(posed: Posed, constants: Mapping[str, float]) -> Posed:
     skeleton.__dict__.update(surfaces=surfaces, electrode_of=old.electrode_of, sides=old.sides)
     unknowns, before = Unknowns(skeleton, posed.space), posed.functions
     traces = tuple(replace(each, surface=own) for each, own in zip(before.traces, surfaces, strict=True))
-    same = ("potentials", "node_electrodes", "node_numbers", "flux_numbers")
+    same = ("potentials", "node_electrodes", "node_numbers", "flux_numbers", "metal_bodies", "layers")
     unknowns.__dict__.update(traces=traces, **{name: getattr(before, name) for name in same})
     found.__dict__.update(skeleton=skeleton, functions=unknowns, kind=posed.kind)
     return found

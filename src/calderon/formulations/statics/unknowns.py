@@ -7,19 +7,24 @@ side, a sheet within a region the sum of both sides, and a wall without electrod
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.formulations.statics.skeleton import WALLS, RegionSurface, Skeleton
+from calderon.formulations.statics.region import Region
+from calderon.formulations.statics.skeleton import WALLS, MetalBody, RegionSurface, Skeleton
 from calderon.mesh.tolerances import TOLERANCES
 from calderon.spaces import DP1, P0, P1, P2, Space
+from calderon.spaces.pieces import Pieces
 
 SPACES: dict[str, Any] = {"P1": (P1, P0), "P2": (P2, DP1)}
 """Spaces of potentials and of fluxes by the name of the first."""
 Index = NDArray[np.int64]
+SHARED = 2
+"""Triangles of the skeleton times regions, over the triangles of all regions, up to which regions have operators in
+common: those of the skeleton, which multiply the functions of each region in turn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +43,28 @@ class Traces:
     nodes: Index
     places: Index
     from_unknowns: sp.csr_array
+
+
+class Member(NamedTuple):
+    """The number of a region between whose functions operators act, and the coefficients of its potentials, whose sign
+    is that of its normals, and of its fluxes, of unknowns."""
+
+    number: int
+    potentials: sp.csr_array
+    fluxes: sp.csr_array
+
+
+class Layers(NamedTuple):
+    """Functions between which one or several regions have single and double layers. potentials: None where there are
+    none but of closed metal, whose layers are known."""
+
+    potentials: Space | None
+    fluxes: Space
+    members: tuple[Member, ...]
+
+    def region(self, unknowns: "Unknowns") -> Region:
+        """The first region, which has the Green's function of all of them."""
+        return unknowns.skeleton.surfaces[self.members[0].number].region
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +157,74 @@ class Unknowns:
         values = np.concatenate([np.ones(len(nodes)), np.repeat(sign[kept], fluxes.element.size)])
         matrix = sp.coo_array((values, (rows, columns)), (len(nodes) + fluxes.dimension, total)).tocsr()
         return Traces(surface, potentials, fluxes, nodes, places.ravel(), matrix)
+
+    @cached_property
+    def metal_bodies(self) -> tuple[list[MetalBody], ...]:
+        """Closed metal at each region, in their order; among ions a constant potential has no known layer."""
+        surfaces, electrode_of = self.skeleton.surfaces, self.skeleton.electrode_of
+        return tuple([] if each.region.decay else each.metal_bodies(electrode_of) for each in surfaces)
+
+    @cached_property
+    def layers(self) -> tuple[Layers, ...]:
+        """The layers of all regions: of each its own, or those of the skeleton where few regions share all of it."""
+        skeleton, count = self.skeleton, len(self.traces)
+        total = sum(len(each.triangles) for each in skeleton.surfaces)
+        ions = any(each.decay for each in skeleton.regions.values())
+        if count == 1 or ions or count * len(skeleton.sides) > SHARED * total:
+            return tuple(self._layers(number) for number in range(count))
+        return (self._shared_layers(),)
+
+    def _layers(self, number: int) -> Layers:
+        """The layers of one region, without the nodes of closed metal."""
+        traces, bodies = self.traces[number], self.metal_bodies[number]
+        count, space = len(traces.nodes), traces.potentials
+        fluxes = traces.from_unknowns[count:].tocsr()
+        if space is None:
+            return Layers(None, traces.fluxes, (Member(number, traces.from_unknowns[:0], fluxes),))
+        free = np.ones(count, bool)
+        for body in bodies:
+            free[space.dofs[body.own[space.triangles]]] = False
+        member = Member(number, traces.from_unknowns[:count][np.flatnonzero(free)].tocsr(), fluxes)
+        return Layers(space.selected(free) if free.any() else None, traces.fluxes, (member,))
+
+    def _shared_layers(self) -> Layers:
+        """Layers of the skeleton: potentials are continuous within patches of triangles that lie between the same
+        regions in the same way, so that each region takes them with one sign."""
+        skeleton, space = self.skeleton, self.potentials
+        turned = np.zeros((len(skeleton.sides), len(self.traces)), np.int8)
+        for number, each in enumerate(skeleton.surfaces):
+            along = np.einsum("ni,ni->n", each.mesh.normals, skeleton.mesh.normals[each.triangles])
+            turned[each.triangles, number] = np.where(each.is_wall, np.sign(along), 0)
+        walls = np.flatnonzero(turned.any(axis=1))
+        patch = np.unique(turned[walls], axis=0, return_inverse=True)[1].ravel()
+        pieces = Pieces.of(space.on(walls), patch, int(patch.max(initial=0)) + 1)
+        dofs, maps = pieces.space.scalar.dofs, []
+        for number, (each, bodies) in enumerate(zip(skeleton.surfaces, self.metal_bodies, strict=True)):
+            signs = turned[walls, number].astype(float)
+            for body in bodies:
+                signs[np.isin(walls, each.triangles[body.own])] = 0
+            own = np.flatnonzero(signs)
+            rows, first = np.unique(dofs[own], return_index=True)
+            columns = self.node_numbers[pieces.whole[rows]]
+            values = np.repeat(signs[own], space.element.size)[first]
+            maps.append(sp.coo_array((values, (rows, columns)), (len(pieces.whole), self.dimension)).tocsr())
+        used = np.diff(sum(abs(each) for each in maps).indptr) > 0
+        members = (
+            Member(number, each[np.flatnonzero(used)].tocsr(), self._fluxes_of(number))
+            for number, each in enumerate(maps)
+        )
+        return Layers(pieces.space.scalar.selected(used) if used.any() else None, self.fluxes, tuple(members))
+
+    def _fluxes_of(self, number: int) -> sp.csr_array:
+        """(coefficients, unknowns) the fluxes of a region on the whole skeleton."""
+        triangles, size = self.skeleton.surfaces[number].triangles, self.fluxes.element.size
+        side = np.where(self.skeleton.sides[triangles, 0] == number, 0, 1)
+        numbers, signs = (each[triangles, side] for each in self.flux_numbers[:2])
+        kept = numbers >= 0
+        rows = (triangles[kept, None] * size + np.arange(size)).ravel()
+        columns = (numbers[kept, None] + np.arange(size)).ravel()
+        values = np.repeat(signs[kept], size)
+        return sp.coo_array((values, (rows, columns)), (self.fluxes.dimension, self.dimension)).tocsr()
 
     @property
     def fluxes(self) -> Space:
