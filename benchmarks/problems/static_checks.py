@@ -19,11 +19,11 @@ from rich.console import Console
 
 import calderon as cal
 from benchmarks.common.machine import Floor
+from benchmarks.problems.static_junctions import ROWS, Measured
 
 EPS0 = cal.exact.VACUUM_PERMITTIVITY
 PEERS = Path(__file__).with_name("static_peers.py")
 ELEMENTARY = 1.602176634e-19
-Measured = tuple[int, float]
 
 
 def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]:
@@ -186,27 +186,6 @@ def born(folder: Path) -> Measured:
     return problem.unknowns, abs(found / exact - 1)
 
 
-def head(folder: Path) -> Measured:
-    """Three shells with a dipole at half of the radius: RDM of the potentials of the scalp."""
-    radii, sigma, h = [0.87, 0.92, 1.0], [0.33, 0.0042, 0.33], 0.2
-    meshes = [cal.mesh.sphere(r, h) for r in radii]
-    names = ["brain", "skull", "scalp"]
-    points = meshes[2].vertices
-    exact = cal.exact.layered_head(radii, sigma, [0, 0, 0.5], [0, 0, 1.0], points)
-    arrays = {f"v{n}": each.vertices for n, each in enumerate(meshes)}
-    arrays |= {f"t{n}": each.triangles for n, each in enumerate(meshes)}
-    np.savez(folder / "head.npz", exact=exact, **arrays)
-    mesh = cal.mesh.joined(dict(zip(names, meshes, strict=True)))
-    regions = {name: cal.Region(names[max(0, n - 1) : n + 1], conductivity=sigma[n]) for n, name in enumerate(names)}
-    problem = cal.StaticProblem(mesh, regions, outside=None)
-    solution = problem.solve(sources=[cal.StaticDipole([0, 0, 0.5], [0, 0, 1.0])])
-    nodes = problem.function_space.nodes
-    scalp = np.linalg.norm(nodes[:, None] - points[::7], axis=2).argmin(axis=0)
-    u, v = solution.surface.coefficients[scalp], exact[::7]
-    u, v = u - u.mean(), v - v.mean()
-    return problem.unknowns, float(np.linalg.norm(u / np.linalg.norm(u) - v / np.linalg.norm(v)))
-
-
 CHECKS: dict[str, tuple[Callable[[Path], Measured], str]] = {
     **{f"ball, permittivity {eps:g}": (ball(eps), "") for eps in (1e-4, 0.1, 4.0, 80.0, 1e4, 1e6)},
     **{
@@ -221,5 +200,5 @@ CHECKS: dict[str, tuple[Callable[[Path], Measured], str]] = {
     "force on a charge": (force, ""),
     "coated ball, 1,860 panels": (fastcap_deck, "fastcap"),
     "Born ion": (born, "apbs"),
-    "head, dipole at half of the radius": (head, "openmeeg"),
+    **ROWS,
 }  # fmt: skip

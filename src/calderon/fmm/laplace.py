@@ -44,8 +44,8 @@ class LaplaceLayer:
 
     rtol: the tolerance of its products. processor: in whose precision entries are, unless rtol allows single precision.
     layout_of(operator, promise): its tree, which operators on the same spaces share. devices: the one where its near
-    blocks are made, if there is one. next_to_single: of a double layer, whether its errors are relative to its jump where
-    that is larger. kept: moments of functions that other layers of the same expression have made.
+    blocks are made, if there is one. next_to_single: of a double layer, whether its errors are relative to its jump
+    where that is larger. kept: moments of functions that other layers of the same expression have made.
     """
 
     def __init__(

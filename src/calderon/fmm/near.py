@@ -20,6 +20,8 @@ from calderon.spaces.pieces import Pieces
 
 SCRATCH_BYTES = 128_000_000
 """Bytes of entries of touching and near pairs of triangles that are held at a time; a device holds more of them."""
+BLOCK_BYTES = 256_000_000
+"""Bytes of blocks that are computed at a time: parts of some leaves repeat what the leaves around them need."""
 
 
 def near_store(
@@ -58,7 +60,12 @@ def near_store(
     # as one thread makes most of their lists (last digits of entries depend on which are filled together)
     lines = 1 if take is not None else 4 if thread_count() >= 8 else 2  # a device is asked by one thread
     most = (2 if symmetric else 1) * (SCRATCH_BYTES if take is None else scratch) // lines
-    share = np.cumsum(layout.rows.counts) * (special // max(1, len(form.test.triangles))) // most
+    pairs_of = np.cumsum(layout.rows.counts) * (special // max(1, len(form.test.triangles)))
+    share = pairs_of // most
+    if take is None:  # blocks are made in the precision of entries, before they are stored
+        entries = np.cumsum(np.bincount(pairs[:, 0], np.diff(store.layout.starts), len(layout.rows.counts)))
+        blocks = entries.astype(np.int64) * execution.dtype(False).itemsize
+        share = np.maximum(share, (blocks - 1) // (BLOCK_BYTES // lines))
     waiting = iter(np.unique(share).tolist())
 
     def line(_: int) -> None:

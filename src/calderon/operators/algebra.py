@@ -18,8 +18,8 @@ from calderon.operators.products import Products, SandwichProduct
 from calderon.operators.sparse_factors import (
     SLICE,
     SparseFactors,
-    add_sparse,
     add_sandwich,
+    add_sparse,
     add_transformed,
     agree,
     boxes_of,

@@ -49,6 +49,39 @@ def test_regions_share_near_blocks_and_trees():
     assert np.linalg.norm(found @ x - exact) < 1e-5 * np.linalg.norm(exact)
 
 
+def nested():
+    """A dielectric with a hollow in a shell of metal around it, and water around that: four spheres."""
+    meshes = {name: cal.mesh.sphere(r, 0.8 * r) for name, r in (("a", 1.0), ("b", 1.5), ("c", 2.0), ("d", 2.5))}
+    regions = {"air": cal.Region("a"), "resin": cal.Region(["a", "b"], permittivity=4.0)}
+    regions["water"] = cal.Region(["c", "d"], permittivity=80.0)
+    return cal.StaticProblem(cal.mesh.joined(meshes), regions, {"shell": ["b", "c"]})
+
+
+def test_layers_of_the_skeleton_are_those_of_the_regions(monkeypatch):
+    """Regions that share layers have the matrix of regions with layers of their own."""
+    matrices = []
+    for most in (0, 10):
+        monkeypatch.setattr("calderon.formulations.statics.unknowns.SHARED", most)
+        problem = nested()
+        assert len(problem.functions.layers) == (1 if most else 4)
+        matrices.append(problem.system.operator.assemble().to_array())
+    assert np.abs(matrices[0] - matrices[1]).max() < 1e-7 * np.abs(matrices[0]).max()
+
+
+def test_layers_of_closed_metal_are_known():
+    """K of a constant is -1/2 on a closed surface, and minus its winding number elsewhere; here by quadrature."""
+    problem = nested()
+    found = problem.functions
+    count = [len(each) for each in found.metal_bodies]
+    assert count == [0, 1, 1, 0]
+    for traces, bodies in zip(found.traces, found.metal_bodies, strict=True):
+        for body in bodies:
+            own = np.zeros(traces.potentials.dimension)
+            own[traces.potentials.dofs[body.own]] = 1.0
+            tested = cal.double_layer(cal.Laplace(), traces.potentials, traces.fluxes).assemble() @ own
+            assert np.abs(tested / traces.surface.mesh.areas - body.double).max() < 1e-3
+
+
 def test_steps_do_not_grow_with_the_contrast():
     """They are at most 15 to 1e-6; without preconditioner they are twice as many."""
     given = {"voltages": {"core": 1.0}, "method": "dense", "solver": "gmres", "rtol": 1e-6}

@@ -30,13 +30,14 @@ def overlapping(x: NDArray, y: NDArray) -> NDArray[np.bool_]:
 def crossing_pairs(corners: NDArray, triangles: NDArray) -> NDArray[np.int64]:
     """(n, 2) pairs of triangles with these corners (m, 3, 3) that overlap (see `overlapping`), or have more in common
     than the vertex or the edge that they share; triangles (m, 3) their vertices."""
-    low, high = corners.min(axis=1), corners.max(axis=1)
+    low, high = (np.ascontiguousarray(each.T) for each in (corners.min(axis=1), corners.max(axis=1)))
     found = [np.zeros((0, 2), np.int64)]
     for i, j in _close_pairs(corners):
-        meet = (low[i] <= high[j]).all(axis=1) & (low[j] <= high[i]).all(axis=1)
-        i, j = i[meet], j[meet]
+        for least, most in zip(low, high, strict=True):  # boxes around both meet along each axis
+            meet = (least[i] <= most[j]) & (least[j] <= most[i])
+            i, j = i[meet], j[meet]
         same = triangles[i][:, :, None] == triangles[j][:, None]
-        shared = np.count_nonzero(same, axis=(1, 2))
+        shared = same.reshape(-1, 9).view(np.uint8) @ np.ones(9, np.uint8)
         for number, overlap in enumerate((overlapping, _overlapping_sectors, _folded)):
             these = shared == number
             x, y = corners[i[these]], corners[j[these]]
@@ -59,9 +60,9 @@ def _close_pairs(corners: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
         for small in range(large + 1):
             reach = 2.0 ** (size[classes[large][0]] + 1) + 2.0 ** (size[classes[small][0]] + 1)
             for some in np.split(classes[large], range(4096, len(classes[large]), 4096)):
-                near = trees[small].query_ball_point(centres[some], reach)
-                first = np.repeat(some, [len(each) for each in near])
-                second = classes[small][np.concatenate([np.asarray(each, np.int64) for each in near])]
+                own = scipy.spatial.cKDTree(centres[some])
+                near = own.sparse_distance_matrix(trees[small], reach, output_type="ndarray")
+                first, second = some[near["i"]], classes[small][near["j"]]
                 kept = (first < second) if small == large else np.ones(len(first), bool)
                 yield first[kept], second[kept]
 
