@@ -67,7 +67,7 @@ def _cut_ball(unknowns: int) -> cal.MaxwellProblem:
 
 
 def _seconds(work: Callable[[], Any]) -> float:
-    """Processor seconds, which programs beside this one change less than those of the clock."""
+    """Processor seconds, which depend less on other programs than those of the clock."""
     began = time.process_time()
     work()
     return time.process_time() - began

@@ -44,6 +44,7 @@ COVERS = {
     "shielded_box": "time.png",
     "steered_array": "beams.png",
     "horn": "field.png",
+    "patch_on_board": "gain.png",
     "driven_foundation": "water.png",
     "graded_insulator": "graded.png",
     "shielded_coil": "shield.png",

@@ -232,7 +232,9 @@ class LinearSystem:
         plan = self.planned_matrix(options)
         nbytes, seconds = plan.nbytes + getattr(options.preconditioner, "nbytes", 0), plan.seconds
         if options.solver == "lu":
-            nbytes += 0 if self.overwrites else plan.nbytes
+            whole = self.unknowns**2 * (8 if options.precision == "single" else 16)
+            # factors are made when what was held during the assembly is free
+            nbytes += 0 if self.overwrites else max(0, 2 * min(plan.nbytes, whole) - plan.nbytes)
             seconds += Cost(lu_flops(self.unknowns, is_complex=True)).seconds
         lines = (("unknowns", str(self.unknowns)), *plan.lines)
         return plan._replace(nbytes=nbytes, seconds=seconds, lines=lines)

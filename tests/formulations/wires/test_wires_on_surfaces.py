@@ -1,5 +1,7 @@
 """Wires that end on metal or lie next to bodies: strips, wires alone, powers, reciprocity, other numbers."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -134,6 +136,35 @@ def test_a_wire_next_to_a_body_of_air_is_alone_and_next_to_glass_keeps_power():
     assert abs(solution.input_impedance - alone.input_impedance) > 0.5
 
 
+def test_a_wire_in_a_body_of_air_is_alone_and_in_lossy_glass_heats_it(tmp_path):
+    wire, gap = cal.Wire([[0.05, 0, -0.12], [0.05, 0, 0.12]], 1e-3, 10), cal.WireGap([0.05, 0, 0])
+    mesh, walls = cal.mesh.cuboid((0.36, 0.36, 0.36), 0.12), {0: cal.Interface("air", "body")}
+
+    def problem(material, **given):
+        media = AIR | {"body": material}
+        given = {"wires": wire, "ports": gap, "wavenumber": K} | given
+        return cal.MaxwellProblem(mesh, regions=media, surfaces=walls, **given)
+
+    alone, inside = cal.WireAntenna(wire, gap, wavenumber=K).solve(), problem(cal.Material()).solve()
+    assert inside.input_impedance == pytest.approx(alone.input_impedance, rel=2e-3)
+    x = [[0.1, 0.05, 0.02], [0.3, 0.1, 0.1]]
+    np.testing.assert_allclose(inside.electric(x), alone.electric(x), atol=0.02 * abs(alone.electric(x)).max())
+    # an impedance of a load in series, metal with loss, a wire outside
+    glass = cal.Material(2.0, loss_tangent=0.1)
+    outer = cal.Wire([[0.3, 0, -0.2], [0.3, 0, 0.2]], 1e-3, 8)
+    coppery = cal.Wire(wire.points, 1e-3, 10, conductor=cal.planar.Conductor(1e5))
+    both = problem(glass, wires=[coppery, outer], ports=[gap, cal.WireGap([0.3, 0, 0])],
+                   loads=cal.Lumped(gap, resistance=5.0))  # fmt: skip
+    np.testing.assert_allclose(both.impedance_matrix(), both.impedance_matrix().T, rtol=1e-9)
+    warm = both.solve([1.0, 0.3j])
+    spent = warm.radiated_power() + warm.absorbed_power()["body"] + warm.metal_power + warm.load_powers().sum()
+    assert spent == pytest.approx(warm.input_power, rel=1e-4)
+    assert warm.absorbed_power()["body"] > 0.1 * warm.input_power > warm.metal_power > 0
+    warm.save(tmp_path / "glass.h5")
+    again = cal.load(tmp_path / "glass.h5")
+    assert np.array_equal(again.electric(x), warm.electric(x)) and again.absorbed_power() == warm.absorbed_power()
+
+
 def test_wires_where_they_cannot_be_are_refused():
     plate = cal.mesh.plate([0.4, 0.4], 0.1)
     with pytest.raises(ValueError, match=r"goes through a surface, or touches it, near"):
@@ -149,11 +180,25 @@ def test_wires_where_they_cannot_be_are_refused():
     sheet(plate, cal.Wire([[-0.1, 0.02, 1.2e-3], [0.1, 0.02, 1.2e-3]], 1e-3, 4), ())
     body = cal.mesh.cuboid((0.4, 0.4, 0.4), 0.1)
     media, walls = AIR | {"body": cal.Material(2.0)}, {0: cal.Interface("air", "body")}
-    with pytest.raises(ValueError, match="lies in a body, near"):
+    with pytest.raises(ValueError, match="from one region to another"):
+        through = cal.Wire([[0, 0, -0.1], [0.01, 0.02, 0.4]], 1e-3, 4)
+        cal.MaxwellProblem(body, regions=media, surfaces=walls, wires=through, wavenumber=K)
+    with pytest.raises(ValueError, match="lies in solid metal, near"):
         inside = cal.Wire([[0, 0, -0.1], [0, 0, 0.1]], 1e-3, 4)
-        cal.MaxwellProblem(body, regions=media, surfaces=walls, wires=inside, wavenumber=K)
+        cal.MaxwellProblem(body, regions=AIR, surfaces={0: cal.Metal("air")}, wires=inside, wavenumber=K)
     with pytest.raises(ValueError, match="is at"):
         monopole(ports=cal.WireGap([0, 0, 0.25]))
+
+
+@pytest.mark.variant
+def test_planned_bytes_are_those_that_are_taken():
+    problem = monopole(cal.mesh.plate([0.4, 0.4], 0.0134), segments=40)
+    planned = problem.plan(method="dense").nbytes
+    tracemalloc.start()
+    problem.solve(method="dense")
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert planned / 1.5 < taken < planned
 
 
 def test_a_device_has_the_same_matrix(opencl):

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from calderon.formulations.composite.region_fields import RegionFields
-from calderon.formulations.composite.wired_currents import WiredCurrents, WireSources
+from calderon.formulations.composite.wires.wired_currents import WiredCurrents, WireSources
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution
 from calderon.formulations.electromagnetic.dielectric_regions import Region
 from calderon.mesh.errors import warn_of_accuracy

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from calderon.formulations.composite.junctions import Junctions
 from calderon.formulations.composite.skeleton import NONE
-from calderon.formulations.composite.wiring import Wiring
+from calderon.formulations.composite.wires.wires_in_regions import WiresInRegions
 from calderon.formulations.electromagnetic.dielectric_regions import Region
 from calderon.formulations.ports.board_slots import Lumped
 from calderon.formulations.ports.finite_gap import FiniteGap
@@ -32,7 +32,7 @@ class Feeding:
 
     junctions: Junctions
     media: tuple[Region, ...]
-    wiring: Wiring | None = None
+    wiring: WiresInRegions | None = None
 
     def slots(self, gaps: Sequence[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(unknowns, gaps) signed lengths w of the edges of slots, or currents through gaps of wires, and (gaps,) the s

@@ -21,6 +21,9 @@ from calderon.quadrature import triangle_rule
 from calderon.spaces import EdgeSpace
 
 Floats = NDArray[np.float64]
+SMALL, CORRECTIONS = 1e-9, 3
+"""A number instead of zero among conditions, over the square of their entries by products of functions, and how often
+its effect is corrected."""
 POINTS = triangle_rule(2).points
 """Points of a rule on a triangle that is exact for products of linear functions."""
 
@@ -68,15 +71,29 @@ def flow(gap: FiniteGap, skeleton: Skeleton, region: int, space: EdgeSpace) -> F
     into = np.where(inside[used, 1], 1.0, -1.0) * mesh.edge_lengths[space.edges[used]] * first[used]
     conditions = sp.vstack([outward, sp.csr_array(into[None])]).tocsr()
     mass = weighted_gram(space, space, cells.astype(float))[used][:, used]
-    system = sp.block_array([[mass, conditions.T], [conditions, None]]).tocsc()
-    side = np.concatenate([np.zeros(len(used) + conditions.shape[0] - 1), [1.0]])
-    found = np.linalg.lstsq(system.toarray(), side, rcond=None)[0]
-    if not np.abs(system @ found - side).max() < 1e-8:
+    side = np.zeros(len(used) + conditions.shape[0])
+    side[-1] = 1.0
+    found, error = _least(mass, conditions, side)
+    if not error < 1e-8:
         raise ValueError(f"no current flows through all cells {gap.cells!r} from {gap.between[0]!r} to "
                          f"{gap.between[1]!r}: the cells of a gap are one piece that reaches both")  # fmt: skip
     total = np.zeros(space.dimension)
     total[used] = found[: len(used)]
     return total
+
+
+def _least(mass: sp.csr_array, conditions: sp.csr_array, side: Floats) -> tuple[Floats, float]:
+    """The solution of [[mass, C'], [C, 0]] x = side and its largest error. Conditions C that depend on each other, of
+    cells that no metal meets, leave multipliers open: with a small -d instead of 0 there are factors, and corrections
+    bring what d changes to zero, unless no current meets the conditions."""
+    system = sp.block_array([[mass, conditions.T], [conditions, None]]).tocsr()
+    small = SMALL * float(abs(conditions).max()) ** 2 / float(abs(mass).max())
+    shift = sp.diags_array(np.repeat([0.0, -small], [mass.shape[0], conditions.shape[0]]))
+    factors = sp.linalg.splu((system + shift).tocsc())
+    found = np.zeros(len(side))
+    for _ in range(CORRECTIONS):
+        found += factors.solve(side - system @ found)
+    return found, float(np.abs(system @ found - side).max())
 
 
 def jump(space: EdgeSpace, leaving: NDArray[np.int64], magnetic: sp.csr_array, electric: sp.csr_array) -> sp.csr_array:

@@ -32,7 +32,8 @@ from calderon.formulations.composite.skeleton import Skeleton, located
 from calderon.formulations.composite.solution import CompositeSolution
 from calderon.formulations.composite.surfaces import Interface, SurfaceKind, WaveguidePort, check_tables
 from calderon.formulations.composite.surroundings import settled
-from calderon.formulations.composite.wiring import Wiring, bordered
+from calderon.formulations.composite.wires.wires_in_regions import WiresInRegions
+from calderon.formulations.composite.wires.wiring import bordered
 from calderon.formulations.electromagnetic.dielectric_regions import Region, region
 from calderon.formulations.electromagnetic.extinction import probe_points, warn_of_remainder
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents, magnetic_unit
@@ -76,7 +77,7 @@ class MaxwellProblem(FedBodies):
         media = {"air": cal.Material(), "low": cal.Material(2.25), "high": cal.Material(4.0)}
         solution = cal.MaxwellProblem(mesh, regions=media, surfaces=surfaces, wavenumber=3.0).solve(wave)
 
-    wires: `Wire` or several in the region around, joined to metal where they end on a vertex of it (perfect conductors
+    wires: `Wire` or several, each in one region, joined to metal where they end on a vertex of it (perfect conductors
     only). Ports and loads of wires lie in a `WireGap`. Without mesh, regions and surfaces the problem is that of a
     `WireAntenna`, which is returned.
 
@@ -210,17 +211,14 @@ class MaxwellProblem(FedBodies):
         return Waveguides(self.junctions, self.media, ports, numbers)
 
     @cached_property
-    def _wiring(self) -> Wiring | None:
+    def _wiring(self) -> WiresInRegions | None:
         """The wires, if there are any."""
         if not self.wires:
             return None
-        outer = self.skeleton.unbounded
-        perfect = self.skeleton.is_metal[self.skeleton.triangles_of(outer)] & (self._losses[outer] == 0)
         assert self.frequency is not None
-        k, eta = self.wavenumber, self._ohms_around
-        around = self.junctions.traces[outer]
         wires: Any = self.wires
-        return Wiring(wires, self.skeleton, around, perfect, k, eta, self.frequency)
+        given = self.skeleton, self.junctions.traces, self._losses, self.media
+        return WiresInRegions.of(wires, *given, self._ohms_around, self.frequency)
 
     @cached_property
     def media(self) -> tuple[Region, ...]:
@@ -285,7 +283,9 @@ class MaxwellProblem(FedBodies):
             operator = operator + blocks([[self._waveguides.matrix(self.traces)]])
             text += ", with modes of waveguides"
         if self._wiring is not None:
-            columns = self._wiring.matrix([each for each in listed if isinstance(each.gap, WireGap)])
+            assert self.frequency is not None
+            loads = [each for each in listed if isinstance(each.gap, WireGap)]
+            columns = self._wiring.matrix(loads, self.frequency)
             operator = operator + blocks([[bordered(columns)]])
             text += ", and of wires for I"
         return LinearSystem(text, operator, (self.function_space,))
@@ -383,13 +383,17 @@ class MaxwellProblem(FedBodies):
         outer = self.skeleton.unbounded
         sources = (magnetic[outer],) if magnetic[outer].coefficients.any() else ()
         radiating = RadiatingCurrents(self.wavenumber, impedance, (electric[outer],), sources)
+        names, wired = ("wired_regions", "region_wires", "wire_powers"), {}
         if self._wiring is not None:
             through = coefficients[self.junctions.dimension :] / eta
             lost += self._wiring.lost(through)
             radiating = self._wiring.radiating(radiating, through)
+            on_surfaces = coefficients[: self.junctions.dimension] / eta
+            wired = dict(zip(names, self._wiring.inside(through, on_surfaces), strict=True))
         given: Any = {
             "electric_currents": tuple(electric), "magnetic_currents": tuple(magnetic), "regions": self.media,
             "names": tuple(self.regions), "leaving": leaving, "unbounded": outer, "metal_power": float(lost),
+            **wired,
         }  # fmt: skip
         if is_fed:
             return self._fed_solution(data, coefficients / eta, info, radiating, given)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.formulations.composite.skeleton import RegionWalls, located
-from calderon.formulations.composite.wired_currents import WiredCurrents
+from calderon.formulations.composite.wires.wired_currents import WiredCurrents, WireSources
 from calderon.formulations.electromagnetic.dielectric_regions import Region
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.fields_in_regions import METAL, FieldsInRegions
@@ -26,8 +26,9 @@ class RegionFields(FieldsInRegions):
     region on all surfaces at it, n into the region; of a sheet within the region the sum of both sides. regions: their
     media. leaving: of each region and triangle of its mesh 1 where the normal leaves the region, -1 where it enters, 0
     on sheets. unbounded: the number of the region around all others. metal_power: what metal and sheets absorb, in
-    `power_unit`, or in W of antennas. E and H are total fields in every region, 0 in metal; on a surface the mean over
-    both sides of the field of one region, with a warning.
+    `power_unit`, or in W of antennas. wired_regions: numbers of bounded regions with wires, region_wires: their
+    currents, wire_powers: what they give to the medium. E and H are total fields in every region, 0 in metal; on a
+    surface the mean over both sides of the field of one region, with a warning.
     """
 
     electric_currents: tuple[VectorFunction, ...]
@@ -37,6 +38,9 @@ class RegionFields(FieldsInRegions):
     leaving: tuple[NDArray[np.int64], ...]
     unbounded: int
     metal_power: float = 0.0
+    wired_regions: tuple[int, ...] = ()
+    region_wires: tuple[WireSources, ...] = ()
+    wire_powers: tuple[float, ...] = ()
 
     @cached_property
     def _walls(self) -> tuple[RegionWalls, ...]:
@@ -59,6 +63,14 @@ class RegionFields(FieldsInRegions):
         return self._walls[number].mesh
 
     def _currents_of(self, number: int) -> RadiatingCurrents:
+        found = self._on_walls(number)
+        if number not in self.wired_regions:
+            return found
+        wires = self.region_wires[self.wired_regions.index(number)]
+        given = found.electric_currents, found.magnetic_currents
+        return WiredCurrents(found.wavenumber, found.impedance, *given, wires=wires)
+
+    def _on_walls(self, number: int) -> RadiatingCurrents:
         region, j, m = self.regions[number], self.electric_currents[number], self.magnetic_currents[number]
         impedance = complex(self.currents.impedance) * region.impedance
         if region.conjugated:
@@ -71,15 +83,16 @@ class RegionFields(FieldsInRegions):
         the medium, 1/2 Re int (conj(J) . E + conj(M) . H) with the fields that they have in it. It takes as long as an
         assembly of T and K."""
         bounded = [number for number in range(len(self.names)) if number != self.unbounded]
-        return {self.names[number]: self._currents_of(number).delivered_power() for number in bounded}
+        with_wires = dict(zip(self.wired_regions, self.wire_powers, strict=True))
+        return {self.names[number]: self._on_walls(number).delivered_power() + with_wires.get(number, 0.0)
+                for number in bounded}  # fmt: skip
 
     def scene(self) -> Scene:
         """Surface currents and the pattern, and wires as tubes."""
         shown: Scene = super().scene()  # type: ignore[misc]
-        if not isinstance(self.currents, WiredCurrents):
-            return shown
-        wires = self.currents.wires
-        return replace(shown, layers=(*shown.layers, tubes(wires.segments, wires.currents)))
+        drawn = [self.currents.wires] if isinstance(self.currents, WiredCurrents) else []
+        layers = [tubes(each.segments, each.currents) for each in (*drawn, *self.region_wires)]
+        return replace(shown, layers=(*shown.layers, *layers))
 
     def _require_regions(self) -> None:
         """ValueError for currents and regions that do not fit together."""
@@ -87,6 +100,10 @@ class RegionFields(FieldsInRegions):
         given = self.electric_currents, self.magnetic_currents, self.regions, self.leaving
         if not all(len(each) == count for each in given) or not 0 <= self.unbounded < count:
             raise ValueError(f"currents or media of another number of regions than {count}")
+        if not len(self.wired_regions) == len(self.region_wires) == len(self.wire_powers):
+            raise ValueError("wires of another number of regions than their powers")
+        if not set(self.wired_regions) <= set(range(count)) - {self.unbounded}:
+            raise ValueError(f"wires in bounded regions {self.wired_regions}, of {count} regions")
         for j, m, own in zip(self.electric_currents, self.magnetic_currents, self.leaving, strict=True):
             if j.space.mesh is not m.space.mesh or own.shape != (j.space.mesh.number_of_triangles,):
                 raise ValueError("currents of a region on two meshes, or walls of another one")

@@ -111,6 +111,10 @@ class WireNetwork:
                 count += 1
         return sparse.csr_array((values, (rows, columns)), shape=(2 * len(self.nodes), count))
 
+    def distance(self, at: NDArray[np.float64]) -> float:
+        """The distance of a point (3,) from the nearest axis, in m."""
+        return float(_from_segment(np.broadcast_to(at, (len(self.ends), 3)), self.ends).min())
+
     def weights(self, gap: WireGap) -> NDArray[np.float64]:
         """(N,) the current through a gap of each function; ValueError where there is no wire or where wires branch."""
         at = np.asarray(gap.at)

@@ -28,7 +28,7 @@ def with_images(segments: NDArray[np.float64], currents: Complex) -> tuple[NDArr
 
 
 def near_fields(
-    segments: NDArray[np.float64], currents: Complex, k: float, eta: float, points: NDArray[np.float64]
+    segments: NDArray[np.float64], currents: Complex, k: complex, eta: complex, points: NDArray[np.float64]
 ) -> tuple[Complex, Complex]:
     """E (m, 3) in V/m and H (m, 3) in A/m at points (m, 3) off the axes; segments (n, 8) as `reactions.half_matrix`,
     currents (n, 2) in A at both ends."""
@@ -57,7 +57,7 @@ def near_fields(
     return electric, magnetic
 
 
-def turnings(segments: NDArray[np.float64], k: float, points: NDArray[np.float64]) -> Complex:
+def turnings(segments: NDArray[np.float64], k: complex, points: NDArray[np.float64]) -> Complex:
     """curl int G phi_b t ds (m, n, 2, 3) at points (m, 3), of both linear functions on each segment (n, 8)."""
     along, length = segments[:, 3:6], segments[:, 6]
     s0, across, rho = _feet(segments, points)
@@ -85,7 +85,7 @@ def _integrals(
     interval: tuple[NDArray[np.float64], NDArray[np.float64]],
     rho: NDArray[np.float64],
     linear: tuple[Complex, Complex],
-    k: float,
+    k: complex,
 ) -> Complex:
     """Integrals (p, 4) over tau for p pairs of a point and a segment: of I G, G'/R, (s0 - s) G'/R and I G'/R. interval:
     its half length and its middle; linear: the current at the foot and its slope."""
@@ -101,7 +101,7 @@ def _integrals(
 
 
 def far_fields(
-    segments: NDArray[np.float64], currents: Complex, k: float, eta: float, directions: NDArray[np.float64]
+    segments: NDArray[np.float64], currents: Complex, k: complex, eta: float, directions: NDArray[np.float64]
 ) -> Complex:
     """F (m, 3) in V toward unit vectors (m, 3): E ~ F exp(ikr) / r about the origin."""
     part = (FAR[0] + 1) / 2

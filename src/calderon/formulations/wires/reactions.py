@@ -47,6 +47,13 @@ SMALLEST = 1e-5
 
 
 @jitable_part
+def phase(k, r):
+    """exp(ikr) at the distance r, k complex."""
+    size = 1.0 if k.imag == 0.0 else math.exp(-k.imag * r)
+    return complex(size * math.cos(k.real * r), size * math.sin(k.real * r))
+
+
+@jitable_part
 def mean_green(u, square, k):
     """G of equation (2) times 4 pi, for the distance u along the wire and k; square: of the radius."""
     top = math.sqrt(u * u + 4 * square)
@@ -56,14 +63,12 @@ def mean_green(u, square, k):
         x, y = 0.5 * (x + y), math.sqrt(x * y)
         if x - y <= 1e-15 * x:
             break
-    real, imaginary = 1.0 / (x * top), 0.0
+    total = complex(1.0 / (x * top), 0.0)
     # the dynamic part (exp(ikR) - 1) / R
     for part in ANGLES:
         r = math.sqrt(u * u + 4 * square * part)
-        half = math.sin(0.5 * k * r)
-        real -= 0.125 * 2 * half * half / r
-        imaginary += 0.125 * math.sin(k * r) / r
-    return complex(real, imaginary)
+        total += 0.125 * (phase(k, r) - 1.0) / r
+    return total
 
 
 @jitable_part
@@ -138,14 +143,12 @@ def inner_reactions(x, y, z, segment, square, k, out):
     # -k^2 R / 2, which is not smooth either
     constant_r = 0.5 * ((length - s0) * far + s0 * near + across * constant)
     linear_r = ((far**3 - near**3) / 3 + s0 * constant_r) / length
-    constant, linear = constant - 0.5 * k * k * constant_r, linear - 0.5 * k * k * linear_r
-    out[0], out[1] = complex(constant - linear, 0.0), complex(linear, 0.0)
+    full, upper = constant - 0.5 * k * k * constant_r, linear - 0.5 * k * k * linear_r
+    out[0], out[1] = full - upper, upper
     for n in range(4):
         s = length * X4[n]
         r = math.sqrt((s - s0) ** 2 + across)
-        half = math.sin(0.5 * k * r)
-        rest = 2 * (0.25 * k * k * r * r - half * half)
-        value = complex(rest, math.sin(k * r)) * (length * W4[n] / r)
+        value = (phase(k, r) - 1.0 + 0.5 * k * k * r * r) * (length * W4[n] / r)
         out[0] += (1 - X4[n]) * value
         out[1] += X4[n] * value
 
@@ -189,7 +192,7 @@ def gauss_reactions(first, second, square, k, points, weights, out):
             dx, dy, dz = x - t * second[3], y - t * second[4], z - t * second[5]
             r = math.sqrt(dx * dx + dy * dy + dz * dz + square)
             weight = weights[n] * weights[m] * first[6] * second[6] / r
-            value = complex(weight * math.cos(k * r), weight * math.sin(k * r))
+            value = weight * phase(k, r)
             out[0, 0] += (1 - points[n]) * (1 - points[m]) * value
             out[0, 1] += (1 - points[n]) * points[m] * value
             out[1, 0] += points[n] * (1 - points[m]) * value
@@ -254,7 +257,7 @@ def fill_rows(rows, columns, low, high, k, sign, out):
                     out[2 * (i - low) + a, 2 * j + b] += sign * value
 
 
-def half_matrix(segments: NDArray[np.float64], k: float, ground: bool, low: int, high: int) -> NDArray[np.complex128]:
+def half_matrix(segments: NDArray[np.float64], k: complex, ground: bool, low: int, high: int) -> NDArray[np.complex128]:
     """Rows of the segments low to high of the matrix (2 n, 2 n) of both halves of all segments, over eta.
 
     segments (n, 8): beginning, direction, length and radius. ground: a perfect conductor in z = 0, in which a
@@ -267,12 +270,12 @@ def half_matrix(segments: NDArray[np.float64], k: float, ground: bool, low: int,
         images[:, [2, 5]] *= -1
         parts.append((images, -1.0))
     for columns, sign in parts:
-        fill_rows(segments, np.ascontiguousarray(columns), low, high, float(k), sign, out)
+        fill_rows(segments, np.ascontiguousarray(columns), low, high, complex(k), sign, out)
     return out
 
 
 def reaction_matrix(
-    segments: NDArray[np.float64], k: float, ground: bool, functions: sparse.csr_array
+    segments: NDArray[np.float64], k: complex, ground: bool, functions: sparse.csr_array
 ) -> NDArray[np.complex128]:
     """Z over eta (N, N) between functions (2 n, N), sparse combinations of the halves of all segments.
 

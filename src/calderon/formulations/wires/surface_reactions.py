@@ -47,14 +47,14 @@ def fill_potentials(points, segments, low, high, k, inner, out):
             out[i, j, 0], out[i, j, 1] = inner[0], inner[1]
 
 
-def segment_potentials(points: Floats, segments: Floats, k: float) -> Complex:
+def segment_potentials(points: Floats, segments: Floats, k: complex) -> Complex:
     """(m, n, 2) int phi_b G ds' over segments (n, 8), b = 0, 1, at points (m, 3)."""
     out = np.empty((len(points), len(segments), 2), np.complex128)
     x, given = np.ascontiguousarray(points), np.ascontiguousarray(segments)
 
     def work(task: int) -> None:
         inner = np.empty(2, np.complex128)
-        fill_potentials(x, given, task * CHUNK, min(len(x), (task + 1) * CHUNK), float(k), inner, out)
+        fill_potentials(x, given, task * CHUNK, min(len(x), (task + 1) * CHUNK), complex(k), inner, out)
 
     run_tasks(work, -(-len(x) // CHUNK))
     return out / (4 * np.pi)
@@ -63,12 +63,12 @@ def segment_potentials(points: Floats, segments: Floats, k: float) -> Complex:
 @dataclass(frozen=True, eq=False)
 class SurfaceReactions:
     """Between the functions of edges of a surface (`space`), segments (n, 8) of wires next to it, as in
-    `reactions.half_matrix`, and currents where these end on it; k in 1/m, real."""
+    `reactions.half_matrix`, and currents where these end on it; k in 1/m."""
 
     space: EdgeSpace
     segments: Floats
     attachments: Attachments
-    k: float
+    k: complex
 
     @cached_property
     def _combinations(self) -> tuple[sp.csr_array, list[sp.csr_array]]:

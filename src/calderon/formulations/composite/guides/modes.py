@@ -11,6 +11,7 @@ E_t is beta / (k Z), k / (beta Z), 1 / Z, for a medium with the wavenumber k and
 R. E. Collin, Field Theory of Guided Waves, chapter 5.
 """
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,11 @@ import scipy
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.mesh import TriangleMesh
+from calderon.mesh.coincident import compacted
+from calderon.mesh.errors import OrientationWarning
 from calderon.quadrature import triangle_rule
+from calderon.spaces import P2
 
 Real = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -53,78 +58,47 @@ class Mode:
 def waveguide_modes(vertices: Real, triangles: Numbers, normal: Real, reach: float) -> list[Mode]:
     """Modes with kc up to `reach` in 1/m, at least one, by their cutoffs. triangles (m, 3): the cross-section; normal
     (3,): into the guide. ValueError for a cross-section that is not flat."""
-    used, flat = np.unique(triangles, return_inverse=True)
-    points, triangles = vertices[used], flat.reshape(-1, 3)
-    frame = _frame(points, normal)
-    plane = (points - points.mean(axis=0)) @ frame.T
-    if np.abs(plane[:, 2]).max() > FLAT * np.abs(plane).max():
-        raise ValueError("the triangles of a waveguide port are not in one plane: cut the guide by a plane there")
-    nodes, edges = _nodes(triangles, len(points))
-    gradients, stiffness, mass = _matrices(plane[:, :2], triangles, nodes, frame)
-    counts = np.bincount(edges.ravel())
-    walls = np.flatnonzero(counts[edges] == 1)
-    on_wall = np.unique(nodes[walls // 3][:, [[1, 2, 4], [2, 0, 5], [0, 1, 3]]][np.arange(len(walls)), walls % 3])
-    inside = np.setdiff1d(np.arange(stiffness.shape[0]), on_wall)
-    found = _static(stiffness, triangles, nodes, walls, on_wall, inside, plane)
-    modes = [Mode("TEM", 0.0, _of(phi, gradients, nodes, None, stiffness)) for phi in found]
-    for kind, free in (("TE", np.arange(stiffness.shape[0])), ("TM", inside)):
+    mesh, places = _cross_section(vertices, triangles, normal)
+    space = P2(mesh)
+    stiffness, mass = space.laplace_beltrami_matrix(), space.mass_matrix()
+    slopes = space.surface_gradient(POINTS)
+
+    def mode(kind: str, square: float, phi: Real) -> Mode:
+        """The mode of a potential."""
+        gradient = np.stack([each @ phi for each in slopes], axis=1).reshape(-1, 3, 3)
+        field = gradient[np.arange(len(places))[:, None], places] / np.sqrt(phi @ (stiffness @ phi))
+        return Mode(kind, float(np.sqrt(square)), np.cross(normal, field) if kind == "TE" else field)
+
+    # (w, 3) nodes on each edge of a wall
+    at, corner = np.nonzero(mesh.edge_triangle_counts[mesh.triangle_edges] == 1)
+    walls = space.dofs[at][space.element.on_edge[corner]].reshape(-1, 3)
+    every = np.arange(space.dimension)
+    inside = np.setdiff1d(every, walls)
+    modes = [mode("TEM", 0.0, phi) for phi in _static(stiffness, walls, inside, space.nodes)]
+    for kind, free in (("TE", every), ("TM", inside)):
         squares, vectors = _eigen(stiffness, mass, free)
         for square, vector in zip(squares, vectors.T, strict=True):
             if square > 1e-6 * squares[-1] or kind == "TM":
-                phi = np.zeros(stiffness.shape[0])
+                phi = np.zeros(space.dimension)
                 phi[free] = vector
-                modes.append(
-                    Mode(kind, float(np.sqrt(square)), _of(phi, gradients, nodes, normal * (kind == "TE"), stiffness))
-                )
+                modes.append(mode(kind, square, phi))
     modes.sort(key=lambda each: each.cutoff)
     kept = [each for each in modes if each.cutoff <= reach]
     return kept or modes[:1]
 
 
-def _frame(points: Real, normal: Real) -> Real:
-    first = np.eye(3)[np.abs(normal).argmin()]
-    u = np.cross(first, normal)
-    u /= np.linalg.norm(u)
-    return np.stack([u, np.cross(normal, u), normal])
-
-
-def _nodes(triangles: Numbers, count: int) -> tuple[Numbers, Numbers]:
-    """(m, 6) nodes: corners, then middles of the edges 01, 12, 20; (m, 3) edges opposite of the corners."""
-    pairs = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
-    _, numbers = np.unique(pairs, axis=0, return_inverse=True)
-    middles = numbers.reshape(-1, 3)
-    return np.hstack([triangles, count + middles]), middles[:, [1, 2, 0]]
-
-
-def _shapes(points: Real) -> tuple[Real, Real]:
-    """(q, 6) quadratic functions, and (q, 6, 3) their derivatives by barycentric coordinates, at reference points."""
-    b = np.column_stack([1 - points.sum(axis=1), points])
-    pairs = ((0, 1), (1, 2), (2, 0))
-    values = np.hstack([b * (2 * b - 1), 4 * np.column_stack([b[:, i] * b[:, j] for i, j in pairs])])
-    derivatives = np.zeros((len(points), 6, 3))
-    for i in range(3):
-        derivatives[:, i, i] = 4 * b[:, i] - 1
-    for n, (i, j) in enumerate(pairs):
-        derivatives[:, 3 + n, i], derivatives[:, 3 + n, j] = 4 * b[:, j], 4 * b[:, i]
-    return values, derivatives
-
-
-def _matrices(plane: Real, triangles: Numbers, nodes: Numbers, frame: Real) -> tuple[Real, sp.csr_array, sp.csr_array]:
-    """Gradients (m, q, 6, 3) of functions at POINTS, the stiffness and the mass matrix."""
-    corners = plane[triangles]
-    sides = np.stack([corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]], axis=2)
-    areas = np.abs(np.linalg.det(sides)) / 2
-    inverse = np.linalg.inv(sides)  # gradients of the second and third barycentric coordinate
-    slopes = np.concatenate([-inverse.sum(axis=1, keepdims=True), inverse], axis=1)
-    gradients = np.einsum("qal,mli->mqai", _shapes(POINTS)[1], slopes)
-    local = np.einsum("mqai,mqbi,m->mab", gradients, gradients, areas / 3)
-    rule = triangle_rule(4)
-    values = _shapes(rule.points)[0]
-    masses = np.einsum("qa,qb,q->ab", values, values, rule.weights / rule.weights.sum())[None] * areas[:, None, None]
-    size = int(nodes.max()) + 1
-    rows, columns = np.repeat(nodes, 6, axis=1).ravel(), np.tile(nodes, (1, 6)).ravel()
-    stiffness, mass = (sp.coo_array((each.ravel(), (rows, columns)), (size, size)).tocsr() for each in (local, masses))
-    return gradients @ frame[:2], stiffness, mass
+def _cross_section(vertices: Real, triangles: Numbers, normal: Real) -> tuple[TriangleMesh, Numbers]:
+    """The triangles (m, 3) as a mesh, and (m, 3) the numbers of its POINTS where those of the given triangles lie,
+    whose corners it may turn. ValueError unless they are in one plane."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OrientationWarning)
+        mesh = TriangleMesh(*compacted(vertices, triangles))
+    heights = mesh.vertices @ normal
+    if np.ptp(heights) > 2 * FLAT * np.ptp(mesh.vertices, axis=0).max():
+        raise ValueError("the triangles of a waveguide port are not in one plane: cut the guide by a plane there")
+    barycentric = np.column_stack([1 - POINTS.sum(axis=1), POINTS])
+    own, given = (barycentric @ x[t] for x, t in ((mesh.vertices, mesh.triangles), (vertices, triangles)))
+    return mesh, np.linalg.norm(given[:, :, None] - own[:, None], axis=3).argmin(axis=2)
 
 
 def _eigen(stiffness: sp.csr_array, mass: sp.csr_array, free: Numbers) -> tuple[Real, Real]:
@@ -134,21 +108,17 @@ def _eigen(stiffness: sp.csr_array, mass: sp.csr_array, free: Numbers) -> tuple[
     return np.maximum(squares, 0), vectors
 
 
-def _static(
-    stiffness: sp.csr_array, triangles: Numbers, nodes: Numbers, walls: Numbers, on_wall: Numbers, inside: Numbers,
-    plane: Real,
-) -> list[Real]:  # fmt: skip
-    """Potentials of 1 on one wall and 0 on others, for each wall but the longest one."""
-    ends = np.stack([triangles[walls // 3, (walls + 1) % 3], triangles[walls // 3, (walls + 2) % 3]])
-    middles = nodes[walls // 3, 3 + (walls % 3 + 1) % 3]
+def _static(stiffness: sp.csr_array, walls: Numbers, inside: Numbers, nodes: Real) -> list[Real]:
+    """Potentials of 1 on one wall and 0 on others, for each wall but the longest one; walls (w, 3): the nodes of their
+    edges, nodes (n, 3): the places of all."""
     size = stiffness.shape[0]
-    graph = sp.coo_array((np.ones(2 * len(walls)), (np.tile(middles, 2), ends.ravel())), (size, size))
+    graph = sp.coo_array((np.ones(2 * len(walls)), (walls[:, [0, 0]].ravel(), walls[:, 1:].ravel())), (size, size))
+    on_wall = np.unique(walls)
     labels = sp.csgraph.connected_components(graph, directed=False)[1][on_wall]
     loops = np.unique(labels)
     if len(loops) < 2:
         return []
-    corners = on_wall < len(plane)
-    spans = [np.ptp(plane[on_wall[corners & (labels == each)]], axis=0).max() for each in loops]
+    spans = [np.ptp(nodes[on_wall[labels == each]], axis=0).max() for each in loops]
     found = []
     for each in np.delete(loops, int(np.argmax(spans))):
         phi = np.zeros(size)
@@ -156,12 +126,6 @@ def _static(
         phi[inside] = sp.linalg.spsolve(stiffness[inside][:, inside].tocsc(), -(stiffness[inside] @ phi))
         found.append(phi)
     return found
-
-
-def _of(phi: Real, gradients: Real, nodes: Numbers, turned: Real | None, stiffness: sp.csr_array) -> Real:
-    """The field of a potential with int |e|^2 = 1; turned: the normal of TE modes, which turns gradients."""
-    field = np.einsum("mqai,ma->mqi", gradients, phi[nodes]) / np.sqrt(phi @ (stiffness @ phi))
-    return np.cross(turned, field) if turned is not None and turned.any() else field
 
 
 def aligned(modes: list[Mode], areas: Real, toward: Real | None, reference: Real) -> list[Mode]:

@@ -30,7 +30,7 @@ class WireSources:
     moments: Complex
     charges: Complex
 
-    def fields(self, x: Floats, k: float, eta: float) -> tuple[Complex, Complex]:
+    def fields(self, x: Floats, k: complex, eta: complex) -> tuple[Complex, Complex]:
         """E and H (m, 3) at points (m, 3)."""
         electric, magnetic = near_fields(self.segments, self.currents, k, eta, x)
         step = max(1, CHUNK // max(1, len(self.points)))
@@ -55,7 +55,8 @@ class WireSources:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WiredCurrents(RadiatingCurrents):
-    """Currents on surfaces, and `wires` in the same medium, whose constants are real."""
+    """Currents on surfaces, and `wires` in the same medium, whose constants are
+    real where there are far fields."""
 
     wires: WireSources
 
@@ -68,7 +69,7 @@ class WiredCurrents(RadiatingCurrents):
     def _added(self, which: int, of_surfaces: Callable[..., Any], points: ArrayLike, *where: str) -> NDArray[Any]:
         found = np.asarray(of_surfaces(points, *where))
         flat = one_or_more_points(np.reshape(points, (-1, 3)))
-        own = self.wires.fields(flat, *self._real)[which]
+        own = self.wires.fields(flat, complex(self.wavenumber), complex(self.impedance))[which]
         return found + own.reshape(found.shape)
 
     def far_field(

@@ -1,9 +1,10 @@
-"""Wires next to and on the surfaces of composite bodies: further rows and columns of their equation.
+"""Wires next to and on the surfaces of a region of composite bodies: further rows and columns of their equation.
 
-Wires lie in the region around, whose k and eta they have. Their unknowns are eta I, those of the surfaces eta J and M,
-all of which E, and on interfaces -H, are tested with: with T and K of `wires.surface_reactions` the rows of a surface
-have C_J' T - C_M' K, those of wires the transpose and T - (Z' + Z_load) / eta among themselves. Where a wire ends on a
-vertex of metal its current flows into the surface by the function of `wires.attachment`.
+Wires have the k and z of the region that they lie in, z relative to the impedance eta of the region around. Their
+unknowns are eta I, those of the surfaces eta J and M, all of which E, and on interfaces -H, are tested with: with T and
+K of `wires.surface_reactions` the rows of a surface have C_J' z T - C_M' K, those of wires the transpose and
+z T - (Z' + Z_load) / eta among themselves. Where a wire ends on a vertex of metal its current flows into the surface of
+this region by the function of `wires.attachment`.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,11 +17,9 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from calderon.formulations.composite.junctions import RegionTraces
-from calderon.formulations.composite.skeleton import Skeleton, located
-from calderon.formulations.composite.wired_currents import WiredCurrents, WireSources
-from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
-from calderon.formulations.ports.board_slots import Lumped
-from calderon.formulations.ports.gaps import WireGap
+from calderon.formulations.composite.skeleton import Skeleton
+from calderon.formulations.composite.wires.wired_currents import WireSources
+from calderon.formulations.electromagnetic.dielectric_regions import Region
 from calderon.formulations.wires.attachment import Attachments
 from calderon.formulations.wires.network import JOINED, WireNetwork, segment_distances
 from calderon.formulations.wires.reactions import reaction_matrix
@@ -34,27 +33,32 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Wiring:
-    """Wires in the region around. around: its currents; perfect (nt,): which triangles of its walls are perfect
-    conductors; k, eta: its constants, real, in 1/m and ohm; frequency in Hz. ValueError for wires that cross surfaces,
-    end on one at no vertex of perfect metal, or lie in another region."""
+    """Wires in one region. region: its number; around: its currents; perfect (nt,): which triangles of its walls are
+    perfect conductors; medium: its constants; eta: the impedance of the region around in ohm; frequency in Hz; numbers:
+    of the wires, for messages. ValueError for wires that cross surfaces, and for ends on one at no vertex of perfect
+    metal."""
 
     wires: tuple[Wire, ...]
     skeleton: Skeleton
+    region: int
     around: RegionTraces
     perfect: NDArray[np.bool_]
-    k: float
+    medium: Region
     eta: float
     frequency: float
+    numbers: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        require_beside(self.network, self._mesh)
-        middles = self.network.ends.mean(axis=1)
-        wrong = np.flatnonzero(located(self.skeleton.walls, middles) != self.skeleton.unbounded)
-        if len(wrong):
-            raise ValueError(
-                f"wire {self.network.owners[wrong[0]]} lies in a body, near {middles[wrong[0]].tolist()}: wires lie in "
-                f"the region {self.skeleton.called(self.skeleton.unbounded)} around all others; take a strip of metal"
-            )
+        if self.medium.conjugated:
+            raise ValueError(f"wires lie in media without gain, and the region {self.skeleton.called(self.region)} has "
+                             "it: take a strip of metal")  # fmt: skip
+        require_beside(self.network, self._mesh, self.numbers)
+
+    @property
+    def k(self) -> complex:
+        """The wavenumber of the region in 1/m."""
+        found = complex(self.medium.wavenumber)
+        return found if found.imag else found.real
 
     @property
     def _mesh(self) -> TriangleMesh:
@@ -96,44 +100,52 @@ class Wiring:
     def _reactions(self) -> SurfaceReactions:
         return SurfaceReactions(self.around.space, self.network.segments, self._attachments, self.k)
 
-    def weights(self, gap: WireGap) -> Floats:
-        """(N,) the current of each function through a gap."""
-        return gap.weights(self.network)
-
     @cached_property
     def losses(self) -> sp.csr_array:
         """(N, N) int Z' of products of functions, in ohm."""
         halves = self._split[0]
         return sp.csr_array(halves.T @ self.network.losses(self.frequency) @ halves)
 
-    def matrix(self, loads: Sequence[Lumped]) -> Complex:
-        """(surface + N, N) the columns of the wires: above, of the rows of the surfaces, below, their own."""
+    @cached_property
+    def _tested(self) -> tuple[Complex, Complex, Complex]:
+        """z T and -K (dimension, N) of the functions, tested with those of the surfaces, and z T (N, N)."""
         halves, ends = self._split
-        reactions, own = self._reactions, self._functions
+        reactions, own, z = self._reactions, self._functions, self.medium.impedance
         with_surface, with_halves, among = reactions.electric_of_ends()
-        electric = np.hstack([reactions.electric_of_wires(), with_surface])
-        above = self.around.electric.T @ (electric @ own)
-        if self.around.has_magnetic:
-            above = above - self.around.magnetic.T @ (reactions.magnetic() @ own)
-        below = self._own + ends.T @ among @ ends
+        electric = z * (np.hstack([reactions.electric_of_wires(), with_surface]) @ own)
+        magnetic = -(reactions.magnetic() @ own) if self.around.has_magnetic else np.zeros_like(electric)
         mixed = ends.T @ (with_halves @ halves)
-        below = below + mixed + mixed.T - self.losses / self.eta
-        for load in loads:
-            w = self.weights(load.gap)  # type: ignore[arg-type]
-            below = below - load.impedance_at(self.frequency) / self.eta * np.outer(w, w)
-        return np.vstack([above, below])
+        return electric, magnetic, self._own + z * (ends.T @ among @ ends + mixed + mixed.T)
 
-    def own_block(self) -> sp.coo_array:
-        """(all unknowns,) * 2 the columns of `matrix` among wires, over the largest entry times the size of the Gram
+    @property
+    def above(self) -> Complex:
+        """(surface, N) rows of the surfaces."""
+        electric, magnetic, _ = self._tested
+        return np.asarray(self.around.electric.T @ electric + self.around.magnetic.T @ magnetic)
+
+    @property
+    def among(self) -> Complex:
+        """(N, N) rows of the wires, without impedances."""
+        return self._tested[2]
+
+    def delivered(self, x: Complex, surfaces: Complex) -> float:
+        """Time-averaged power in W that currents give to the medium by fields of wires, and wires by all fields: -1/2
+        Re int (conj(J) . E + conj(M) . H). x (N,), surfaces (n,): unknowns over eta."""
+        electric, magnetic, among = self._tested
+        j, m = self.around.electric @ surfaces, self.around.magnetic @ surfaces
+        e_on_wires = among @ x + electric.T @ j + magnetic.T @ m
+        total = np.vdot(x, e_on_wires) + np.vdot(j, electric @ x) - np.vdot(m, magnetic @ x)
+        return float(-0.5 * self.eta * np.real(total))
+
+    def own_block(self) -> Complex:
+        """(N, N) the part of `among` of wires without surfaces, over the largest entry times the size of the Gram
         matrix of the surface."""
-        count = self.around.electric.shape[1]
-        block = sp.coo_array(self._own / np.abs(self._own).max() * self._mesh.mean_edge_length**2)
-        return sp.coo_array((block.data, (block.row + count, block.col + count)), (count + self.dimension,) * 2)
+        return np.asarray(self._own / np.abs(self._own).max() * self._mesh.mean_edge_length**2)
 
     @cached_property
     def _own(self) -> Complex:
-        """T among wires without surfaces."""
-        return -reaction_matrix(self.network.segments, self.k, False, self._split[0])
+        """z T among wires without surfaces."""
+        return -self.medium.impedance * reaction_matrix(self.network.segments, self.k, False, self._split[0])
 
     @property
     def _split(self) -> tuple[sp.csr_array, sp.csr_array]:
@@ -172,24 +184,22 @@ class Wiring:
         phases = np.exp(-1j * self.k * (x @ r.T))
         return np.asarray(-sum(each @ (phases * vectors[:, c]) for c, each in enumerate(moments)))
 
-    def radiating(self, currents: RadiatingCurrents, x: Complex) -> WiredCurrents:
-        """The currents of surfaces with those of wires, whose unknowns (N,) over eta are given, in A."""
+    def sources(self, x: Complex) -> WireSources:
+        """The currents of wires, whose unknowns (N,) over eta are given, in A."""
         halves = (self._split[0] @ x).reshape(-1, 2)
         points, moments, charges = self._moments
         of_metal = slice(4 * len(halves), None)
         along = np.stack([(each.T @ x)[of_metal] for each in moments], axis=1)
-        sources = WireSources(self.network.segments, halves, points[of_metal], along, (charges.T @ x)[of_metal])
-        given = currents.electric_currents, currents.magnetic_currents
-        return WiredCurrents(currents.wavenumber, currents.impedance, *given, wires=sources)
+        return WireSources(self.network.segments, halves, points[of_metal], along, (charges.T @ x)[of_metal])
 
     def lost(self, x: Complex) -> float:
         """Time-averaged power in W that the metal of wires takes."""
         return 0.5 * float(np.real(np.vdot(x, self.losses.real @ x)))
 
 
-def require_beside(network: WireNetwork, mesh: TriangleMesh) -> None:
+def require_beside(network: WireNetwork, mesh: TriangleMesh, numbers: Sequence[int]) -> None:
     """ValueError where a wire goes through a surface, or is nearer to one than its radius other than by an end on a
-    vertex of metal."""
+    vertex of metal. numbers: of the wires."""
     corners, size = mesh.vertices[mesh.triangles], mesh.edge_lengths.max()
     begin, along, length, radius = np.split(network.segments, [3, 6, 7], axis=1)
     standing = network.standing.reshape(-1, 2) >= 0
@@ -209,8 +219,9 @@ def require_beside(network: WireNetwork, mesh: TriangleMesh) -> None:
         if hit.any():
             place = chosen[hit][0].mean(axis=0).tolist()
             raise ValueError(
-                f"wire {network.owners[n]} goes through a surface, or touches it, near {place}: end it on a vertex of "
-                "metal that is a perfect conductor, with the same coordinates, or move it away by more than its radius"
+                f"wire {numbers[network.owners[n]]} goes through a surface, or touches it, near {place}: end it on a "
+                "vertex of metal that is a perfect conductor, with the same coordinates, or move it away by more than "
+                "its radius"
             )
 
 

@@ -1,0 +1,1 @@
+"""Wires in the regions of composite bodies."""
