@@ -42,7 +42,7 @@ class WiresInRegions:
         eta: float,
         frequency: float,
     ) -> "WiresInRegions":
-        """The groups of wires in regions with these currents, impedances of metal on triangles, and media; eta: the wave
+        """The groups of wires in regions with these currents, impedances of metal on triangles, and media; eta: the
         impedance in ohm of the region around. ValueError for a wire that is in metal, or in several regions."""
         owners = [_region_of(number, wire, skeleton) for number, wire in enumerate(wires)]
         numbers = sorted(set(owners))
