@@ -139,7 +139,8 @@ def _on_axis(total, before, low, high, rho, place, direct, points, weights):
     before: working memory like `total`; points, weights (q,): of a rule on 0 to 1; rho, place and direct as in
     `_add_point`.
     """
-    before[:] = total
+    for c in range(len(total)):
+        before[c] = total[c]
     for q in range(len(points)):
         k = low + (high - low) * points[q] + 0j
         _add_point(total, k, weights[q] * (high - low), rho, place, direct)

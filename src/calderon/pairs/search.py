@@ -137,6 +137,19 @@ def distance_scratch() -> NDArray[np.float64]:
     return aligned(32 * WIDTH, np.float64)
 
 
+@jitable
+def put_measured(s):
+    """Store the results of `squared_distances` at 21 .. 25 * lanes of s, distances instead of their squares. A kernel
+    that called that function itself would compile it again: Numba keeps parts by the options of who calls them."""
+    step = lanes(s)
+    best, p0, p1, p2, p3 = squared_distances(s)
+    store(s, 21 * step, square_root(best))
+    store(s, 22 * step, p0)
+    store(s, 23 * step, p1)
+    store(s, 24 * step, p2)
+    store(s, 25 * step, p3)
+
+
 @kernel
 def put_distances(first, second, pairs, scratch, out, places):
     """Fill out (n,) with the least distances of the pairs (n, 2) of triangles with corners first and second (m, 3, 3),
@@ -151,12 +164,7 @@ def put_distances(first, second, pairs, scratch, out, places):
             put_triangle(s, 0, lane, ones, number(numbers, 2 * pair))
             put_triangle(s, 9 * step, lane, others, number(numbers, 2 * pair + 1))
         # a vector of pairs, one a lane; results from lanes to rows
-        best, p0, p1, p2, p3 = squared_distances(s)
-        store(s, 21 * step, square_root(best))
-        store(s, 22 * step, p0)
-        store(s, 23 * step, p1)
-        store(s, 24 * step, p2)
-        store(s, 25 * step, p3)
+        put_measured(s)
         for lane in range(count):
             put(distances, begin + lane, number(s, 21 * step + lane))
             for c in range(4):

@@ -59,7 +59,9 @@ def put_vertices(vertices, triangles, chosen, dofs, nodes):
     for n in range(len(chosen)):
         for a in range(3):
             if dofs[n, a] >= 0:
-                nodes[dofs[n, a]] = vertices[triangles[chosen[n], a]]
+                vertex = triangles[chosen[n], a]
+                for axis in range(3):  # not rows as a whole: two seconds of compilation, for a message
+                    nodes[dofs[n, a], axis] = vertices[vertex, axis]
 
 
 class Carriers(NamedTuple):
