@@ -115,7 +115,7 @@ def _rate(run: Callable[[], int]) -> float:
 
 def _clusters(space: Any, size: int) -> Clusters:
     """Runs of neighbouring unknowns."""
-    order = locality_order(supports_of(space).boxes.mean(axis=1), size).astype(np.int64)
+    order = locality_order(supports_of(space).boxes.mean(axis=1))
     starts = np.arange(0, len(order), size)
     return Clusters(order, starts, np.append(starts[1:], len(order)))
 

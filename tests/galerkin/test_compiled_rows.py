@@ -24,7 +24,7 @@ from calderon.spaces.supports import supports_of
 
 def clusters_of(points, leaf):
     """Nested halves of an order of neighbours, all of them: overlapping runs of positions."""
-    order = locality_order(points, leaf).astype(np.int64)
+    order = locality_order(points)
     runs = [(0, len(order))]
     for low, high in runs:
         if high - low > leaf:

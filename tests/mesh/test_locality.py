@@ -19,7 +19,7 @@ def test_blocks_lie_on_one_side_of_the_first_cut() -> None:
     assert along[:96].max() <= along[96:].min()  # 13 blocks: six and seven
 
 
-def test_more_faces_lie_inside_a_block_than_in_the_order_of_a_tree() -> None:
+def test_more_faces_lie_inside_a_block_than_in_morton_order() -> None:
     jitter = np.random.default_rng(1).normal(scale=0.03, size=(11**3, 3))
     box = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=10)
     mesh = cal.TetrahedralMesh(box.vertices + 0.1 * jitter, box.tetrahedra)
@@ -30,4 +30,4 @@ def test_more_faces_lie_inside_a_block_than_in_the_order_of_a_tree() -> None:
         block[order] = np.arange(len(order)) // 16
         return float(np.mean((across >= 0) & (block[across] == block[:, None])))
 
-    assert inside(block_order(mesh.centroids, 16)) > 1.05 * inside(locality_order(mesh.centroids, 16))
+    assert inside(block_order(mesh.centroids, 16)) > 1.05 * inside(locality_order(mesh.centroids))

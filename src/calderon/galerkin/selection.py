@@ -35,8 +35,9 @@ def select(space: Space, wanted: NDArray[np.int64] | None) -> Selection:
         place = np.searchsorted(wanted, index, sorter=order).clip(max=len(wanted) - 1)
         index = np.where(wanted[order[place]] == index, order[place], -1) if len(wanted) else index
     if space.is_continuous:
-        own, every = space.triangles[triangles], np.arange(space.mesh.number_of_triangles)
-        order = space.mesh.locality if np.array_equal(own, every) else locality_order(space.mesh.centroids[own])
+        own = space.triangles[triangles]  # which increase
+        whole = len(own) == space.mesh.number_of_triangles
+        order = space.mesh.locality if whole else locality_order(space.mesh.centroids[own])
         triangles, index = triangles[order], arranged(np.ascontiguousarray(index), order)
     return Selection(triangles, np.ascontiguousarray(index))
 

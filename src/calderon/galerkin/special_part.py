@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.galerkin.forms.form import Form
-from calderon.galerkin.selection import Rows, Selection, select, vertex_numbers
+from calderon.galerkin.selection import Rows, Selection, vertex_numbers
 from calderon.galerkin.special.close_moments import Integral, close_moments
 from calderon.galerkin.special.near_pairs import product_kernel, product_scratch
 from calderon.galerkin.special.scatter import scatter
@@ -159,23 +159,15 @@ class SpecialPart:
         return self._single() and self.test_space.element.degree + self.trial_space.element.degree < 3
 
     def _backward(self, pairs: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """(n,) where the test triangle comes after the trial triangle."""
-        first, second = self._ranks()
-        return np.asarray(first[pairs[:, 0]] > second[pairs[:, 1]])
+        """(n,) where the test triangle has the larger number in the mesh: a pair has one rule in all matrices, in
+        whatever order these take triangles."""
+        (mesh, first), (other, second) = self._triangles_of_sides()
+        return np.asarray((mesh is other) & (first[pairs[:, 0]] > second[pairs[:, 1]]))
 
-    def _ranks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Which of two triangles comes first: on one space in the order of `select`, so that all pairs of a half are
-        in this order, else by the numbers of the mesh; zeros where pairs have but one order."""
-        test, trial = self.test_space, self.trial_space
-        if (self.half and test is trial) or test.mesh is not trial.mesh:
-            return np.zeros(len(self.test.triangles), np.int64), np.zeros(len(self.trial.triangles), np.int64)
-        rank = trial.triangles
-        if test is trial:
-            rank = np.empty(len(trial.triangles), np.int64)
-            order = select(trial, None).triangles
-            rank[order] = np.arange(len(order))
-        first = rank if test is trial else test.triangles
-        return first[self.test.triangles], rank[self.trial.triangles]
+    def _triangles_of_sides(self) -> tuple[tuple[Any, NDArray[np.int64]], ...]:
+        """Mesh and triangles of the test and of the trial side."""
+        given = (self.test_space, self.test), (self.trial_space, self.trial)
+        return tuple((space.mesh, space.triangles[chosen.triangles]) for space, chosen in given)
 
     def _add_special_between(self, bounds: NDArray[np.int64], rows: Rows | None = None) -> None:
         """The touching and near pairs of the test triangles between two bounds."""

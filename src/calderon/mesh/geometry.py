@@ -201,6 +201,14 @@ def put_corners(vertices, triangles, chosen, scale, origin, corners):
 
 
 @kernel
+def put_sums(vertices, triangles, sums):
+    """Fill sums (n, 3) with those of the corners of triangles (n, 3) between vertices (V, 3)."""
+    for t in range(len(triangles)):
+        for c in range(3):
+            sums[t, c] = vertices[triangles[t, 0], c] + vertices[triangles[t, 1], c] + vertices[triangles[t, 2], c]
+
+
+@kernel
 def put_diameters(vertices, triangles, diameters):
     """Fill diameters (n,) with the longest edges of triangles (n, 3) between vertices (V, 3)."""
     for t in range(len(triangles)):

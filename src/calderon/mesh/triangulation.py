@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.coincident import coincident_points
 from calderon.mesh.errors import OrientationWarning, warn
-from calderon.mesh.geometry import enlarge, put_diameters
+from calderon.mesh.geometry import enlarge, put_diameters, put_sums
 from calderon.mesh.locality import locality_order
 from calderon.mesh.orientation import consistent_orientation
 from calderon.mesh.topology import components_by_edges, edge_pairs, edge_signs, edge_table
@@ -101,10 +101,10 @@ class Triangulation:
     @cached_property
     def centroids(self) -> NDArray[np.float64]:
         """Centroid of each triangle, (nt, 3)."""
-        # rounded in this way: last digits decide ties of symmetric meshes in `locality`, and with it which triangle of
-        # a pair is the test one
-        a, b, c = (self.vertices.take(each, axis=0) for each in self.triangles.T)
-        return _frozen((a + b + c) / 3)
+        sums = np.empty((len(self.triangles), 3))
+        put_sums(self.vertices, self.triangles, sums)
+        sums /= 3
+        return _frozen(sums)
 
     @cached_property
     def locality(self) -> NDArray[np.int64]:

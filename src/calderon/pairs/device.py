@@ -44,19 +44,20 @@ HASH = np.array([73856093, 19349663, 83492791], np.uint32)
 
 class PairSide(NamedTuple):
     """Triangles of one side: their extents; records on a device, with the parts of TRIANGLE_OF_PAIRS; vertices (n, 3)
-    in the numbers of both sides, numbers (n,) in the mesh, ranks (n,): pairs take the points of the order in which
-    ranks increase."""
+    in the numbers of both sides, numbers (n,) in the mesh: pairs take the points of the order in which these
+    increase."""
 
     found: Extents
     records: Any
     vertices: Index
     numbers: Index
-    ranks: Index
 
     def sent(self, device: Device) -> tuple[Any, Any]:
         """Records and integers on a device, as triangle_pair.h reads them."""
-        columns = self.vertices, self.numbers[:, None], self.ranks[:, None]
-        return self.records, device.array(np.concatenate(columns, axis=1, dtype=np.int32, casting="same_kind"))
+        integers = np.empty((len(self.numbers), 4), np.int32)
+        for column, values in enumerate((*self.vertices.T, self.numbers)):
+            integers[:, column] = values
+        return self.records, device.array(integers)
 
 
 class Candidates:
@@ -94,35 +95,36 @@ class Candidates:
     def _grids(self, own: Extents) -> tuple[Any, ...]:
         """Arguments of `list_candidates`: grids of triangles of like size, within a factor of two, whose cells are as
         wide as the distance in which these are near to each other; buckets, one or two for each triangle."""
-        octave = np.frexp(own.size)[1]
         numbers, integers, before = list[list[float]](), list[list[int]](), [0, 0]
         members: list[NDArray[Any]] = [np.zeros(0, np.int32)]
-        buckets, cells = [np.zeros(0, np.int64)], [np.zeros((0, 3), np.int32)]
-        for level in np.flatnonzero(np.bincount(octave - octave.min(initial=0))) + octave.min(initial=0):
-            chosen = np.flatnonzero(octave == level)
-            whole = len(chosen) == len(octave)  # as of surfaces with triangles of like size
-            centre, radius, size = (
-                own.centre if whole else own.centre.take(chosen, axis=0),
-                own.radius[chosen].max(),
-                own.size[chosen].max(),
-            )
+        buckets: list[NDArray[Any]] = [np.zeros(0, np.int64)]
+        cells = np.empty((len(own.size), 3), np.int32)
+        lowest, highest = np.frexp([own.size.min(initial=np.inf), own.size.max(initial=0.0)])[1].tolist()
+        octave = np.frexp(own.size)[1] if lowest < highest else None
+        for level in range(lowest, highest + 1):
+            # all of them on surfaces with triangles of like size
+            chosen = slice(None) if octave is None else np.flatnonzero(octave == level)
+            centre, size = own.centre[chosen], own.size[chosen].max(initial=0)
+            if not len(centre):
+                continue
+            radius = own.radius[chosen].max()
             bounds = np.array([[np.inf] * 3, [-np.inf] * 3])
             enlarge(centre, bounds)
             low, high = bounds
             edge = max(2 * float(radius) + self.reach * float(size), float((high - low).max()) / MOST_CELLS)
-            room = 1 << int(len(chosen)).bit_length()
-            cell, bucket = np.empty((len(chosen), 3), np.int32), np.empty(len(chosen), np.int32)
+            room = 1 << len(centre).bit_length()
+            cell, bucket = np.empty((len(centre), 3), np.int32), np.empty(len(centre), np.int32)
             put_cells(centre, low, 1 / edge, np.uint32(room - 1), cell, bucket)
+            cells[chosen] = cell
             begins, order = grouped(bucket, room)
             most = ((high - low) * (1 / edge)).astype(np.int64)
             numbers.append([*low, 1 / edge, radius, size])
-            integers.append([before[1], room - 1, before[0], len(chosen), *(most + 1)])
+            integers.append([before[1], room - 1, before[0], len(centre), *(most + 1)])
             buckets.append(begins + before[0])
-            members.append(order if whole else chosen.take(order))
-            cells.append(cell.take(order, axis=0))
-            before = [before[0] + len(chosen), before[1] + len(begins)]
-        tables = (np.concatenate(each, dtype=np.int32, casting="same_kind") for each in (buckets, members, cells))
-        integers_there, *others = (self.device.array(each) for each in (np.asarray(integers, np.int32), *tables))
+            members.append(order if isinstance(chosen, slice) else chosen.take(order))
+            before = [before[0] + len(centre), before[1] + len(begins)]
+        tables = (np.concatenate(each, dtype=np.int32, casting="same_kind") for each in (buckets, members))
+        integers_there, *others = (self.device.array(each) for each in (np.asarray(integers, np.int32), *tables, cells))
         return self.device.array(np.asarray(numbers, self.real)), integers_there, len(integers), *others
 
 

@@ -62,7 +62,7 @@ DEVICE void append(GLOBAL const real_type *x, GLOBAL const real_type *trial, int
 
 /* List the triangles that may be near to each of `count` test triangles, increasing, from starts[i] on; count them, in starts, if not
    `stores`. test, trial (n, RECORD); grids (number, GRID), grid_integers (number, GRID_INTEGERS); buckets: where each begins
-   among the members, which have cells (members, 3). reach: ratio of distance to size below which a pair is near. */
+   among the members; cells (trial triangles, 3). reach: ratio of distance to size below which a pair is near. */
 KERNEL list_candidates(GLOBAL const real_type *test, GLOBAL const real_type *trial, GLOBAL const real_type *grids,
                        GLOBAL const int *grid_integers, int number, GLOBAL const int *buckets, GLOBAL const int *members,
                        GLOBAL const int *cells, int count, real_type reach, int stores, GLOBAL int *starts,
@@ -98,7 +98,7 @@ KERNEL list_candidates(GLOBAL const real_type *test, GLOBAL const real_type *tri
                     unsigned int key = (unsigned int)cx * 73856093u ^ (unsigned int)cy * 19349663u ^ (unsigned int)cz * 83492791u;
                     int bucket = own[FIRST_BUCKET] + (int)(key & (unsigned int)own[BUCKETS]);
                     for (int m = buckets[bucket]; m < buckets[bucket + 1]; m++) {
-                        GLOBAL const int *cell = cells + 3 * (size_t)m;
+                        GLOBAL const int *cell = cells + 3 * (size_t)members[m];
                         if (cell[0] == cx && cell[1] == cy && cell[2] == cz)
                             append(x, trial, members[m], reach, stores, seconds, &at);
                     }
@@ -131,7 +131,7 @@ KERNEL find_rules(GLOBAL const real_type *test, GLOBAL const int *test_integers,
             continue;
         GLOBAL const real_type *y = trial + (size_t)RECORD * j;
         GLOBAL const int *its = trial_integers + (size_t)INTEGERS * j;
-        int backward = same_mesh && mine[RANK] > its[RANK];
+        int backward = same_mesh && mine[MESH_NUMBER] > its[MESH_NUMBER];
         int shared = backward ? common_first(its, mine, &left, &right) : common_first(mine, its, &left, &right);
         if (shared) {
             int shape = backward ? touching_shape(y, x, shared, left, right, THESE_RULES)
@@ -210,7 +210,7 @@ KERNEL number_pairs(GLOBAL const real_type *test, GLOBAL const int *test_integer
                 continue;
             int j = seconds[e], code = codes[e], rule = rule_of[code], n = tallies[rule * runs + run]++, left, right;
             GLOBAL const int *mine = test_integers + (size_t)INTEGERS * i, *its = trial_integers + (size_t)INTEGERS * j;
-            int backward = same_mesh && mine[RANK] > its[RANK];
+            int backward = same_mesh && mine[MESH_NUMBER] > its[MESH_NUMBER];
             int shared = backward ? common_first(its, mine, &right, &left) : common_first(mine, its, &left, &right);
             int turned = shared && code != PROCESSOR;
             codes[e] = n;

@@ -6,9 +6,9 @@
    height on it. */
 enum { CORNERS, CENTRE = 9, RADIUS = 12, SIZE, STRETCH };
 #define RECORD (STRETCH + 1)
-/* Places in the integers of a triangle: vertices, its number in the mesh, its rank among the triangles of both sides. */
-enum { VERTICES, MESH_NUMBER = 3, RANK };
-#define INTEGERS (RANK + 1)
+/* Places in the integers of a triangle: vertices, and its number in the mesh. */
+enum { VERTICES, MESH_NUMBER = 3 };
+#define INTEGERS (MESH_NUMBER + 1)
 #define FAR R(1e30)
 /* What a line along an angular coordinate joins: two points, each as u1, u2, v1, v2. */
 #define LINE 8

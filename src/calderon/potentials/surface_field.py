@@ -282,7 +282,7 @@ class SurfaceField(FieldAlgebra, ABC):
                 radii = np.linalg.norm(each - centres[..., None], axis=0).max(axis=1)
                 run(targets, np.column_stack([centres.T, radii]), *arrays, scalars, aligned(room, float), out)
 
-            order_of, total = locality_order(x, lanes), np.empty((len(x), values), complex)
+            order_of, total = locality_order(x), np.empty((len(x), values), complex)
             total[order_of] = sums_at(block, x[order_of], values)
             return total
 

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.backends.numba import kernel
 from calderon.mesh import TriangleMesh
 from calderon.mesh.geometry import Geometry
 from calderon.quadrature import triangle_rule
@@ -55,12 +56,11 @@ class Space(ProjectionSpace):
         an edge have the same functions at its nodes."""
         if self.element.degree == 0:
             return False
-        vertices, local, nodes = self.mesh.triangles[self.triangles], self.element.indices, []
         if self.element.degree == 1:  # one function at each vertex, as nearly always
-            at_vertex = np.zeros(self.mesh.number_of_vertices, self.dofs.dtype)
-            at_vertex[vertices] = self.dofs
-            if np.array_equal(at_vertex[vertices], self.dofs):
+            at_vertex = np.full(self.mesh.number_of_vertices, -2, self.dofs.dtype)
+            if _is_one_at_each_vertex(self.mesh.triangles, self.triangles, self.dofs, at_vertex):
                 return True
+        vertices, local, nodes = self.mesh.triangles[self.triangles], self.element.indices, []
         for i in range(3):  # from the vertex with the smaller number to the other one
             j, k = (i + 1) % 3, (i + 2) % 3
             on_edge = np.flatnonzero(self.element.on_edge[i])
@@ -302,3 +302,17 @@ def supported_triangles(mesh: TriangleMesh, tags: Tags) -> NDArray[np.int64]:
     if tags is None:
         return np.arange(mesh.number_of_triangles)
     return np.flatnonzero(np.isin(mesh.tags, mesh.tag_numbers(tags)))
+
+
+@kernel
+def _is_one_at_each_vertex(triangles, chosen, dofs, at_vertex):
+    """Whether the local functions, dofs (n, 3) of the chosen (n,) of the triangles (T, 3), are the same at each vertex
+    for all triangles there. at_vertex (V,): -2, overwritten."""
+    for n in range(len(chosen)):
+        for a in range(3):
+            vertex = triangles[chosen[n], a]
+            if at_vertex[vertex] == -2:
+                at_vertex[vertex] = dofs[n, a]
+            elif at_vertex[vertex] != dofs[n, a]:
+                return False
+    return True

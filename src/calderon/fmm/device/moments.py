@@ -10,6 +10,7 @@ from calderon.backends.devices.device_matrix import GROUP, vector_type
 from calderon.fmm.layout import Layout
 from calderon.fmm.moment_store import Moments
 from calderon.fmm.tables import Combined, Tables
+from calderon.pairs.grouping import arranged
 from calderon.products.device.tables import indices
 from calderon.quadrature import triangle_rule
 from calderon.spaces.space import Space
@@ -50,7 +51,7 @@ class DeviceMoments:
         require_device_memory(device, self.nbytes + room, "moments of functions", advice)
         self.there, sums = device.empty((self.count * self.rank,), stored), device.empty((room // real.itemsize,), real)
         # triangles, pieces, leaves, and the tables of all triangles
-        places, corners = tree.inside(space.mesh.vertices), space.mesh.triangles.take(space.triangles, axis=0)
+        places, corners = tree.inside(space.mesh.vertices), arranged(space.mesh.triangles, space.triangles)
         boxes = np.column_stack([tree.centre, tree.edge])[layout.lists.leaves]
         leaves = indices(device, np.repeat(np.arange(len(boxes)), np.diff(starts)))
         values = space.element.gradients(rule.points) * rule.weights[:, None] if kind == "curl" else (

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from calderon.backends import Deliver, Device, DeviceMatrix, Kernels, format_bytes
 from calderon.galerkin.selection import Selection
 from calderon.pairs.grouping import grouped
+from calderon.spaces.supports import carriers_of
 
 SMALL_GROUP = 64
 """Threads of a group."""
@@ -67,11 +68,9 @@ class LocalMatrices:
         given = self.device, "galerkin/device/gather.c", self.stored, SMALL_GROUP
         self.tile_kernels = Kernels.of(*given, OUT_COMPLEX=self.is_complex)
         count, width = len(self.test.triangles), len(self.trial.triangles)
-        places = self.trial.places.T.ravel()  # function * width + triangle
-        self.columns = int(places.max(initial=-1)) + 1  # further ones belong to others (blocks.py)
-        functions, first, entries = _by_function(places)
-        start = first[np.searchsorted(functions, np.arange(self.out.shape[1] + 1))]
-        lists = start, entries if len(entries) else np.zeros(1)
+        self.columns = int(self.trial.places.max(initial=-1)) + 1  # further ones belong to others (blocks.py)
+        start, triangles, functions = carriers_of(self.trial.places, self.out.shape[1])
+        lists = start, functions * np.int32(width) + triangles
         self.column_start, self.column_entries = (self.device.array(each.astype(np.int32)) for each in lists)
         each = math.prod(self.local_shape) * width * self.stored.itemsize * (2 if self.is_complex else 1)
         size = max(1, bytes_together(self.device, each, "one triangle") // max(1, each))

@@ -158,7 +158,7 @@ class DeviceSpecialPairs(SpecialPairs):
             there = self.test_there, self.trial_there
             given = zip(self.extents, there[: 1 if there[0] is there[1] else 2], strict=False)
             extent = [(own, self._extents(own, each)) for own, each in given]
-            columns = zip((extent[0], extent[-1]), vertices, (first, second), self._ranks(), strict=True)
+            columns = zip((extent[0], extent[-1]), vertices, (first, second), strict=True)
             test, trial = (PairSide(*found, *others) for found, *others in columns)
             both = trial if there[0] is there[1] else test, trial
             self.found = FoundPairs(key, sides, Candidates(self.device, self._moment_type, *both, mesh is other, reach))

@@ -14,7 +14,6 @@ from numpy.typing import DTypeLike, NDArray
 from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import jitable, number
 from calderon.galerkin.rows.entry_kernels import Clusters
-from calderon.galerkin.rows.sorting import sort
 from calderon.pairs.grouping import grouped
 from calderon.spaces.supports import carriers_of
 
@@ -22,11 +21,11 @@ CHUNK = 64
 """Triangles of a cluster that are worked on at a time: what belongs to them stays in the first-level cache."""
 PITCH = CHUNK + 16
 """Numbers from one row of a chunk to the next: not a power of two, which would meet few places of the cache."""
-COMPACT = 8
-"""Words of bits between the first and the last triangle of a cluster, for each of its own, up to which they are looked
-through: to sort the list takes as long."""
 WORD = 32
-"""Triangles whose bits are in one word."""
+"""Bits of a word: one for each triangle, and one for each of these words."""
+BITS = np.zeros(37, np.int64)
+BITS[[(1 << _n) % 37 for _n in range(WORD)]] = np.arange(WORD)
+"""The number of a bit by the remainder of its power of two, which all have different ones."""
 
 
 class Header(NamedTuple):
@@ -179,23 +178,25 @@ def triangle_lists(
     starts: NDArray[np.int64], triangles: NDArray[np.integer], clusters: Clusters
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """LIST_STARTS and LISTS of a RowSide from STARTS and TRIANGLES."""
-    seen = np.zeros(int(triangles.max(initial=-1)) // WORD + 1, np.int64)
+    words = int(triangles.max(initial=-1)) // WORD + 1
+    seen, held = np.zeros(words, np.int64), np.zeros(words // WORD + 1, np.int64)
     first, stop, runs = (each.astype(np.int64) for each in (clusters.start, clusters.stop, clusters.run_starts))
     ends, at = np.zeros(len(runs), np.int64), np.full(int(stop.max(initial=0)) + 1, -1)
     most = int((starts[stop] - starts[first]).sum())  # takes no memory where nothing is written
     lists = np.empty(most, np.int32)
-    begin = _list_triangles(starts, triangles, first, stop, runs, seen, at, ends, lists)
+    begin = _list_triangles(starts, triangles, first, stop, runs, seen, held, at, ends, lists)
     return ends - begin, lists[begin:]
 
 
 @kernel
-def _list_triangles(starts, triangles, first, stop, runs, seen, at, ends, lists):
+def _list_triangles(starts, triangles, first, stop, runs, seen, held, at, ends, lists):
     """List the triangles of each cluster once, increasing, from the last cluster and the end of `lists` on; return
     where they begin.
 
     starts, triangles: STARTS and TRIANGLES of a `RowSide`; first, stop (R,): positions of the unknowns of each run;
-    runs (C + 1,): where the runs of each cluster begin; seen: a bit of 0 for each triangle; at (positions,): -1;
-    those of cluster c are written to lists from ends[c] up to, without, ends[c + 1], which is filled in, too.
+    runs (C + 1,): where the runs of each cluster begin; seen, held: a bit of 0 for each triangle, and for each word of
+    these; at (positions,): -1; those of cluster c are written to lists from ends[c] up to, without, ends[c + 1], which
+    is filled in, too.
     """
     place = ends[-1] = lists.size
     for c in range(runs.size - 2, -1, -1):
@@ -217,32 +218,30 @@ def _list_triangles(starts, triangles, first, stop, runs, seen, at, ends, lists)
                 n -= b >= a
             ends[c] = place
             continue
-        # else triangles in the order of the functions, each once
-        count, low, high = place, seen.size, -1
+        # else bits of triangles, each counted once, and of the words that they are in
+        count, low, high = place, held.size, -1
         for r in range(runs[c], runs[c + 1]):
             for m in range(starts[first[r]], starts[stop[r]]):
                 t = np.int64(triangles[m])
                 word, bit = t // WORD, np.int64(1) << (t % WORD)
                 if seen[word] & bit == 0:
                     seen[word] |= bit
-                    low, high = min(low, word), max(high, word)
+                    group = word // WORD
+                    held[group] |= np.int64(1) << (word % WORD)
+                    low, high = min(low, group), max(high, group)
                     count -= 1
-                    lists[count] = t
-        # then increasing; in cluster order triangles of a cluster are near each other
-        if high - low >= COMPACT * (place - count):
-            sort(lists, lists, count, place)
-            for m in range(count, place):
-                seen[lists[m] // WORD] = 0
-        else:
-            m = count
-            for word in range(low, high + 1):
-                left, t = seen[word], word * WORD
-                seen[word] = 0
-                while left:
-                    if left & 1:
-                        lists[m] = t
-                        m += 1
-                    left, t = left >> 1, t + 1
+        # then the triangles of these bits, from the lowest on; in cluster order they are near each other
+        m = count
+        for group in range(low, high + 1):
+            words, held[group] = held[group], 0
+            while words:
+                word = group * WORD + BITS[(words & -words) % 37]
+                words &= words - 1
+                bits, seen[word] = seen[word], 0
+                while bits:
+                    lists[m] = word * WORD + BITS[(bits & -bits) % 37]
+                    bits &= bits - 1
+                    m += 1
         ends[c] = place = count
     return place
 

@@ -88,11 +88,6 @@ class SpecialPairs(Block):
         else:
             self.batches, _ = self._special_pairs()
 
-    def _triangles_of_sides(self) -> tuple[tuple[Any, NDArray[np.int64]], ...]:
-        """Mesh and triangles of the test and of the trial side."""
-        given = (self.test_space, self.test), (self.trial_space, self.trial)
-        return tuple((space.mesh, space.triangles[chosen.triangles]) for space, chosen in given)
-
     def _found(self) -> tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]]:
         """Touching pairs, near pairs and their ratios, from an earlier search where it fits."""
         sides, key = self._triangles_of_sides(), (self.half, self.quadrature.reach(self._coarse()))
