@@ -181,6 +181,20 @@ def test_lossy_layers_are_those_of_the_body_without_the_cut():
     assert both.extinction_cross_section() == pytest.approx(extinction, rel=2e-3)
 
 
+@pytest.mark.variant
+def test_a_layer_of_air_on_another_one_changes_nothing():
+    errors = []
+    for h in (0.17, 0.125):
+        mesh = cal.mesh.layered_cuboid((0.8, 0.5), (0.3, 0.2), h)
+        surfaces = {"layer 1": cal.Interface("air", "low"), "layer 2": cal.Interface("air", "high"),
+                    "joint 1": cal.Interface("low", "high")}  # fmt: skip
+        media = {"air": AIR, "low": cal.Material(4.0), "high": AIR}
+        both = cal.MaxwellProblem(mesh, regions=media, surfaces=surfaces, wavenumber=3.0).solve(wave(3.0))
+        lower = cal.DielectricScattering(mesh.restricted(["layer 1", "joint 1"]), 3.0, 4.0).solve(wave(3.0))
+        errors.append(difference(both, lower))
+    assert errors[1] < errors[0] < 3e-3
+
+
 @pytest.mark.filterwarnings("ignore:orientation")  # of parts that meet in rings any one is as good
 @pytest.mark.parametrize("bounds", [{0.45: 6e-3, 0.3: 2e-3}, pytest.param({0.22: 1e-3}, marks=pytest.mark.variant)])
 def test_a_coat_of_air_on_half_of_a_conductor_changes_nothing(bounds):
