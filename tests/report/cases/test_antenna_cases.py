@@ -115,3 +115,14 @@ def test_a_strip_of_metal_is_the_conductor_alone():
 def test_mistakes_are_told(old, new, message):
     with pytest.raises(CaseError, match=message):
         run(parse(DIPOLE.replace(old, new)))
+
+
+def test_metal_of_a_case_has_thickness_permeability_and_roughness():
+    metal = 'conductivity = "5.8e7 S/m"\npermeability = 100\nroughness = "1 um"\n'
+    sheet = parse(BOARD.replace("[[port]]", f'{metal}thickness = "18 um"\n[[port]]'))
+    assert sheet.case.surface[0].sides.ohms == cal.planar.Conductor(5.8e7, 18e-6, 100, 1e-6)
+    wire = parse(DIPOLE.replace("[[port]]", f"{metal}[[port]]")).case.wire[0].wire
+    assert wire.conductor == cal.planar.Conductor(5.8e7, None, 100, 1e-6)
+    for wrong in ("permeability = 2", 'roughness = "1 um"'):
+        with pytest.raises(CaseError, match="needs the conductivity of the metal"):
+            parse(BOARD.replace("[[port]]", f"{wrong}\n[[port]]"))

@@ -62,7 +62,31 @@ class RegionTable(Table):
         return Material(**{name: each for name in self.CONSTANTS if (each := getattr(self, name)) is not None})
 
 
-class BodySurface(NamedSurface):
+class MetalKeys(Table):
+    """Constants of metal with loss."""
+
+    FURTHER: ClassVar[tuple[str, ...]] = ("permeability", "roughness")
+    conductivity: Conductivity | None = key("of metal; a perfect conductor unless given", gt=0)
+    permeability: float | None = key("relative, of metal with a conductivity; 1 unless given", gt=0)
+    roughness: Size | None = key("of metal with a conductivity, root mean square; 0 unless given")
+
+    @model_validator(mode="after")
+    def _is_metal(self) -> Self:
+        self.loss  # noqa: B018
+        return self
+
+    @property
+    def loss(self) -> Conductor | None:
+        """The metal, None for a perfect conductor; ValueError for constants without a conductivity."""
+        if self.conductivity is None:
+            if given := [name for name in self.FURTHER if getattr(self, name) is not None]:
+                raise ValueError(f"{given[0]}: needs the conductivity of the metal")
+            return None
+        permeability = 1.0 if self.permeability is None else self.permeability
+        return Conductor(self.conductivity, getattr(self, "thickness", None), permeability, self.roughness or 0.0)
+
+
+class BodySurface(NamedSurface, MetalKeys):
     """[[surface]]: a mesh with its name, and what it is: a thin sheet of metal within a region, the surface of metal
     that is solid or between two regions, or an interface of two regions. Surfaces that touch have the same vertices
     there. outside: the region on the side of the normals, of a sheet the one around it."""
@@ -75,12 +99,16 @@ class BodySurface(NamedSurface):
         "inside",
         "resistance",
         "conductivity",
+        "thickness",
+        "permeability",
+        "roughness",
     )
+    FURTHER: ClassVar[tuple[str, ...]] = ("thickness", *MetalKeys.FURTHER)
     kind: Literal["sheet", "metal", "interface"] = key("what it is", "sheet")
     outside: str = key("the region on the side of the normals, or around a sheet", AIR)
     inside: str | None = key("the region on the other side; of metal none unless given")
     resistance: Resistance | None = key("of a square of a sheet; 0 unless given")
-    conductivity: Conductivity | None = key("of metal; a perfect conductor unless given", gt=0)
+    thickness: Size | None = key("of metal with a conductivity; many skin depths unless given")
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> Self:
@@ -97,7 +125,7 @@ class BodySurface(NamedSurface):
 
     @property
     def sides(self) -> Interface | Metal | Sheet:
-        loss = None if self.conductivity is None else Conductor(self.conductivity)
+        loss = self.loss
         if self.kind == "interface":
             return Interface(self.outside, self.inside or "")
         if self.kind == "metal":
@@ -105,19 +133,17 @@ class BodySurface(NamedSurface):
         return Sheet(self.outside, self.resistance or 0.0 if loss is None else loss)
 
 
-class WireTable(Table):
+class WireTable(MetalKeys):
     """[[wire]]: a thin wire through points; wires are joined where they have a common point, and to metal where one
     ends on a vertex of it."""
 
     points: Annotated[tuple[Place, ...], Field(min_length=2, max_length=10_000)] = key("ends and bends", ...)
     radius: Size = key("of the metal", ...)
     segments: int = key("in all; twenty a wavelength give about 1 %", ..., ge=1, le=MOST_SEGMENTS)
-    conductivity: Conductivity | None = key("of the metal; a perfect conductor unless given", gt=0)
 
     @property
     def wire(self) -> Wire:
-        metal = None if self.conductivity is None else Conductor(self.conductivity)
-        return Wire(self.points, self.radius, self.segments, metal)
+        return Wire(self.points, self.radius, self.segments, self.loss)
 
 
 PLACES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
