@@ -138,6 +138,22 @@ def test_metal_floats_at_the_potential_that_its_charge_gives(charge):
     assert np.isnan(found.field([[0, 0, 1.65]])).all()  # in metal
 
 
+def test_metal_floats_within_floating_metal():
+    """A ball in resin in a shell, both with charges of their own; any numbers, order and turns of the mesh."""
+    meshes = {name: cal.mesh.sphere(r, 0.5 * r) for name, r in (("a", 1.0), ("b", 1.5), ("c", 2.0))}
+    mesh, resin = cal.mesh.joined(meshes), {"resin": cal.Region(["a", "b"], permittivity=3.0)}
+    order, places = np.random.default_rng(0).permutation(len(mesh.triangles)), mesh.vertices[::-1]
+    other = cal.TriangleMesh(
+        places[:, [1, 2, 0]], len(places) - 1 - mesh.triangles[order], mesh.tags[order], mesh.names
+    )
+    shell = 3e-12 / (8 * np.pi * EPS0)
+    ball = shell + 1e-12 / (12 * np.pi * EPS0) * (1 - 1 / 1.5)
+    for each, space in ((mesh, "P1"), (mesh, "P2"), (other, "P1")):
+        problem = cal.StaticProblem(each, resin, {"ball": "a", "shell": ["b", "c"]}, space=space)
+        found = problem.solve(charges={"ball": 1e-12, "shell": 2e-12}).potentials
+        assert found["shell"] == pytest.approx(shell, rel=1e-3) and found["ball"] == pytest.approx(ball, rel=1e-3)
+
+
 @pytest.mark.parametrize("mu", [10.0, 1e5])
 def test_what_a_shell_of_iron_leaves_of_a_field(mu):
     mesh = cal.mesh.joined({"inner": cal.mesh.sphere(0.9, 0.3), "outer": cal.mesh.sphere(1.0, 0.3)})

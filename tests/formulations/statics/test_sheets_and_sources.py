@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.mesh.errors import AccuracyWarning
 
 EPS0 = cal.exact.VACUUM_PERMITTIVITY
 
@@ -37,6 +38,12 @@ def test_metal_between_two_regions_charges_both_sides():
     assert apart[1] < 0.6 * apart[0] < 0.08
     c = pad_on_block(0.25, 11.7).capacitance_matrix().values
     assert abs(c[0, 1] - c[1, 0]) < 1e-10 * c[0, 0] and -c[0, 1] > 3 * -alone[0, 1]
+
+
+def test_forces_where_metal_meets_walls_come_with_a_warning():
+    found = pad_on_block(0.25, 11.7).solve({"pad": 1.0, "ground": 0.0})
+    with pytest.warns(AccuracyWarning, match="metal meets walls between materials at 24 edges"):
+        found.forces()
 
 
 def metal_on_silicon(cells):

@@ -5,6 +5,7 @@ import pytest
 
 import calderon as cal
 from calderon.case import CaseError, parse
+from calderon.mesh.errors import AccuracyWarning
 from calderon.report import run
 
 SHELLS = cal.mesh.joined({"in": cal.mesh.sphere(1.0, 0.6), "out": cal.mesh.sphere(1.5, 0.9)})
@@ -101,6 +102,11 @@ def test_data_that_are_refused(what):
     solve, message = SOLVED[what]
     with pytest.raises((ValueError, TypeError), match=f"(?s){message}"):
         solve()
+
+
+def test_contrasts_beyond_what_fields_hold_are_noticed():
+    with pytest.warns(AccuracyWarning, match=r"factor of 1e\+09: .* about 0.2 of them"):
+        cal.StaticProblem(BALL, {"ball": cal.Region("all", permittivity=1e9)})
 
 
 def test_meshes_in_angstrom_are_noticed():

@@ -13,6 +13,7 @@ With the sign of the rows of q changed it is symmetric. X. Claeys, R. Hiptmair, 
 multi-trace boundary integral equations for transmission problems (2015), section 3.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -60,6 +61,20 @@ def unit_diagonal(potentials: Space | None, fluxes: Space) -> NDArray[np.float64
             own *= factor / (size**2 if space is fluxes else 1)
             found.append(np.asarray(np.bincount(space.dofs.ravel(), own.ravel(), space.dimension), np.float64))
     return np.concatenate(found)
+
+
+def _alike(matrices: Sequence[sp.csr_array]) -> list[tuple[sp.csr_array, dict[int, float]]]:
+    """The different ones of some matrices, without those of zeros, and the numbers of all that are equal to each up to
+    their signs, which are given with them."""
+    found: list[tuple[sp.csr_array, dict[int, float]]] = []
+    for number, each in enumerate(matrices):
+        signs = ((one, s, (each - s * one).nnz) for one, _ in found for s in (1.0, -1.0))
+        same = next(((one, s) for one, s, apart in signs if not apart), None)
+        if same is not None:
+            next(numbers for one, numbers in found if one is same[0])[number] = same[1]
+        elif each.nnz:
+            found.append((each, {number: 1.0}))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,16 +142,21 @@ class StaticEquation:
         return LinearSystem(equation, operator, (space,), lift, Weights(self.scales))  # type: ignore[arg-type]
 
     def _terms(self, layers: Layers, scale: sp.csr_array) -> list[Any]:
-        """The terms a D, K', -K and V / a of each region, between scaled unknowns."""
-        green = green_of(layers.region(self.unknowns))
+        """The terms a D, K', -K and V / a of each region, between scaled unknowns; those of regions with equal
+        functions, as on both sides of one surface, together."""
+        green, members = green_of(layers.region(self.unknowns)), layers.members
+        constants = [self.unknowns.skeleton.surfaces[each.number].region.constant for each in members]
         single = single_layer(green, layers.fluxes)
         found: list[Any] = []
-        for number, potentials, fluxes in layers.members:
-            a, q = self.unknowns.skeleton.surfaces[number].region.constant, (fluxes @ scale).tocsr()
-            found.append(transformed(single, left=q, right=q) / a)
-            if layers.potentials is None or not potentials.nnz:
-                continue
-            u = (potentials @ scale).tocsr()
+        for q, alike in _alike([each.fluxes for each in members]):
+            q = (q @ scale).tocsr()
+            found.append(transformed(single, left=q, right=q) * sum(1 / constants[number] for number in alike))
+        if layers.potentials is None:
+            return found
+        for u, alike in _alike([each.potentials for each in members]):
+            q = (sum(sign * members[number].fluxes for number, sign in alike.items()) @ scale).tocsr()
+            u = (u @ scale).tocsr()
+            a = sum(constants[number] for number in alike)
             double = transformed(double_layer(green, layers.potentials, layers.fluxes), left=q, right=u)
             found += [a * transformed(hypersingular(green, layers.potentials), left=u, right=u), double.T, -double]
         return found

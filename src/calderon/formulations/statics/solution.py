@@ -19,7 +19,7 @@ from calderon.formulations.statics.magnetic import magnetic_field
 from calderon.formulations.statics.posed import Excitation, Posed
 from calderon.formulations.statics.region import Kind, Region
 from calderon.formulations.statics.surface_values import strengths
-from calderon.mesh.errors import warn
+from calderon.mesh.errors import warn, warn_of_accuracy
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
 from calderon.spaces import P0, Function
 from calderon.validation import of_any_shape, one_or_more_points, one_point
@@ -236,8 +236,8 @@ class StaticSolution(SampledField, SavedSolution, Viewable, Described):
     def forces(self) -> dict[str, NDArray[np.float64]]:
         """Forces (3,) in N by the name of the tag of walls (its number as text where it has none), on bodies behind
         them: on materials by the jump of their constants, on metal by its charge. With those on point charges they sum
-        to 0, up to the error of the mesh; those on sheets within a region, of which the sum of both sides is known, are
-        left out. ValueError for conductors of current."""
+        to 0, up to the error of the mesh; a warning says where metal meets walls of materials at edges. Those on sheets
+        within a region, of which the sum of both sides is known, are left out. ValueError for conductors of current."""
         densities, _, weights = self._force_densities()
         return by_tag(self.posed, np.einsum("tqk,tq->tk", densities, weights))
 
@@ -253,6 +253,13 @@ class StaticSolution(SampledField, SavedSolution, Viewable, Described):
         free = (self.posed.skeleton.electrode_of < 0) & (self.posed.skeleton.sides >= 0).all(axis=1)
         if self.density.coefficients.reshape(len(free), -1)[free].any():
             raise ValueError("forces are not those on walls between materials with a given density of charge")
+        edges = self.posed.mesh.triangle_edges
+        if meet := len(np.intersect1d(edges[free], edges[self.posed.skeleton.electrode_of >= 0])):
+            warn_of_accuracy(
+                f"metal meets walls between materials at {meet} edges, where fields grow without bound as meshes get "
+                "finer: forces converge slowly there, or not; compare two meshes, or take the change of energy when a "
+                "body is moved"
+            )
         return force_densities(self.posed, self.surface, self.fluxes)
 
     @cached_property
