@@ -67,8 +67,8 @@ class Posed:
         if (contrast := max(constants) / min(constants)) > CONTRAST:
             warn_of_accuracy(
                 f"constants of regions differ by a factor of {contrast:.0e}: fields in the region of the larger one "
-                f"are small differences of large numbers, off by about {2e-10 * contrast:.1g} of them; what is around it "
-                "hardly changes beyond 1e4, and metal (electrodes=) is the limit"
+                f"are small differences of large numbers, off by about {2e-10 * contrast:.1g} of them; what is around "
+                "it hardly changes beyond 1e4, and metal (electrodes=) is the limit"
             )
         for each in every:
             if each.decay and not 1 / UNUSUAL < each.decay * self.mesh.diameter < UNUSUAL:
