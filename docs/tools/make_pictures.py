@@ -44,6 +44,8 @@ COVERS = {
     "shielded_box": "time.png",
     "steered_array": "beams.png",
     "horn": "field.png",
+    "helix": "pattern.png",
+    "loaded_dipole": "reactance.png",
     "patch_on_board": "gain.png",
     "driven_foundation": "water.png",
     "graded_insulator": "graded.png",
