@@ -1,4 +1,5 @@
-"""Whether built pages need a network: `python scripts/check_pages.py docs/_build`, file: reason, exit status 1.
+"""Whether built pages need a network or much room: `python scripts/check_pages.py docs/_build`, file: reason, exit
+status 1.
 
 A link that a reader follows may lead out. What a page loads by itself (scripts, styles, fonts, pictures)
 exists in its folder, and no formula is left as TeX.
@@ -10,6 +11,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+LARGEST = 20e6
+"""Bytes of all files of the documentation together."""
 LOADED = {"script": "src", "img": "src", "source": "src", "iframe": "src", "video": "src", "audio": "src"}
 FOLLOWED = {"canonical", "next", "prev", "search", "index", "author", "copyright", "help"}
 """Kinds of <link> that a browser does not load."""
@@ -68,6 +71,9 @@ def main(folder: Path) -> int:
     if not any(path.suffix == ".html" for path in pages):
         raise SystemExit(f"no pages in {folder}")
     found = [f"{path.relative_to(folder)}: {one}" for path in pages for one in problems(path)]
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and ".doctrees" not in path.parts)
+    if size > LARGEST:
+        found.append(f"all files: {size / 1e6:.1f} MB, more than {LARGEST / 1e6:g} MB")
     print("\n".join(found) or f"{len(pages)} files of the documentation load nothing from elsewhere")
     return bool(found)
 

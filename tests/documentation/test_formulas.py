@@ -61,3 +61,6 @@ def test_pages_that_load_from_elsewhere_are_found(tmp_path, monkeypatch, capsys)
         (tmp_path / "bad.html").write_text(text)
         assert main(tmp_path) == 1, text
         assert "bad.html" in capsys.readouterr().out
+    (tmp_path / "bad.html").unlink()
+    monkeypatch.setitem(main.__globals__, "LARGEST", 100)
+    assert main(tmp_path) == 1 and "0.0 MB, more than 0.0001 MB" in capsys.readouterr().out
