@@ -45,6 +45,7 @@ COVERS = {
     "steered_array": "beams.png",
     "horn": "field.png",
     "helix": "pattern.png",
+    "monopole": "gain.png",
     "loaded_dipole": "reactance.png",
     "patch_on_board": "gain.png",
     "driven_foundation": "water.png",
