@@ -1,8 +1,8 @@
 """A monopole on infinite metal and on square plates: how much a ground of a finite size changes.
 
-A quarter of a wavelength stands on a ground of metal, and on plates with sides of 0.5 and 0.8 wavelengths. Checked are the
-impedance on the ground against NEC-2, 42.9 + 24.8j ohm, and against half of the dipole, that all power that goes in is
-radiated, and that the edges of a plate raise the beam.
+A quarter of a wavelength stands on a ground of metal, and on plates with sides of 0.5 and 0.8 wavelengths. Checked are
+the impedance on the ground against NEC-2, 42.9 + 24.8j ohm, and against half of the dipole, that all power that goes in
+is radiated, and that the edges of a plate raise the beam.
 """
 
 import sys
