@@ -80,22 +80,14 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     nothing else: only then does the cache survive into a new process.
     """
     options: Any = {"nogil": True, "fastmath": set(ARITHMETIC), "error_model": "numpy", "no_cfunc_wrapper": True}
-    compiled: Any = numba.njit(**options, pipeline_class=KernelCompiler)(function)
+    compiled: Any = numba.njit(**options)(function)
     if compiled is not function:  # as it is with NUMBA_DISABLE_JIT
         compiled._cache = cache_of(function)
         _collector().kernels.add(compiled)
     return compiled
 
 
-class _KernelLibrary(JITCodeLibrary):
-    """Code of a kernel, which is optimised as a whole when its parts are linked to it. Numba would optimise each
-    function on its own before, which takes a tenth of the time and does not make kernels faster."""
-
-    def _optimize_functions(self, module: Any) -> None:
-        module.data_layout = self._codegen._data_layout
-
-
-class _PartLibrary(_KernelLibrary):
+class _PartLibrary(JITCodeLibrary):
     """Code of a part, which kernels link to their own and optimise with it; it becomes no machine code of its own."""
 
     def _optimize_final_module(self) -> None:
@@ -122,16 +114,6 @@ class _KnownByName(LoweringPass):
         state.targetctx.insert_user_function(entry, lowered.fndesc, [state.library])
         state["cr"] = lowered._replace(cfunc=entry)
         return True
-
-
-class KernelCompiler(Compiler):
-    """Numba's compiler of kernels, into a library of their own kind."""
-
-    def define_pipelines(self) -> list[Any]:
-        state = self.state
-        state.library = _KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.library.enable_object_caching()
-        return list(super().define_pipelines())
 
 
 class PartCompiler(Compiler):
