@@ -15,6 +15,8 @@ EPS0 = cal.exact.VACUUM_PERMITTIVITY
 HEAD = [0.87, 0.92, 1.0], [0.33, 0.0042, 0.33]
 """Radii and conductivities of brain, skull and scalp."""
 DEPTHS = 0.5, 0.7, 0.84
+FINE = 0.115
+"""Mean edge of the head that OpenMEEG solves, too."""
 CHARGES = [([0, 0, 1.0], 1e-9), ([0, 0, -1.0], -1e-9), ([0.5, 0.8, 0], 1e-9)]
 Measured = tuple[int, float]
 
@@ -65,7 +67,7 @@ def silicon_symmetry(folder: Path) -> Measured:
     return unknowns, float(abs(found[0, 1] / found[1, 0] - 1))
 
 
-def kirkwood(kappa: float) -> Callable[[Path], Measured]:
+def kirkwood(kappa: float, given: list[Any]) -> Callable[[Path], Measured]:
     """Charges in a ball of permittivity 4 in salt water: energy of what the water reflects, by the series of J. G.
     Kirkwood, J. Chem. Phys. 2 (1934), 351."""
 
@@ -75,9 +77,9 @@ def kirkwood(kappa: float) -> Callable[[Path], Measured]:
         problem = cal.StaticProblem(
             cal.mesh.sphere(radius, 0.4), {"ball": cal.Region("all", permittivity=inner)}, outside=water
         )
-        found = problem.solve(sources=[cal.PointCharge(*each) for each in CHARGES]).solvation_energy
+        found = problem.solve(sources=[cal.PointCharge(*each) for each in given]).solvation_energy
         x, ratio, total = kappa * radius, 1.0, 0.0
-        places, charges = (np.array(each) for each in zip(*CHARGES, strict=True))
+        places, charges = (np.array(each) for each in zip(*given, strict=True))
         sizes = np.linalg.norm(places, axis=1)
         cosines = np.clip(places @ places.T / np.outer(sizes, sizes), -1, 1)
         for n in range(60):
@@ -127,13 +129,13 @@ def head(h: float, depth: float, what: str) -> Callable[[Path], Measured]:
 
 def openmeeg_head(folder: Path) -> Measured:
     """The head that OpenMEEG solves, too: RDM at half of the radius."""
-    meshes = head_meshes(0.115)
+    meshes = head_meshes(FINE)
     points = meshes[2].vertices
     arrays = {f"v{n}": each.vertices for n, each in enumerate(meshes)}
     arrays |= {f"t{n}": each.triangles for n, each in enumerate(meshes)}
     exact = cal.exact.layered_head(*HEAD, [0, 0, DEPTHS[0]], [0, 0, 1.0], points)
     np.savez(folder / "head.npz", exact=exact, **arrays)
-    return head(0.115, DEPTHS[0], "RDM")(folder)
+    return head(FINE, DEPTHS[0], "RDM")(folder)
 
 
 def steps(eps: float) -> Callable[[Path], Measured]:
@@ -152,11 +154,13 @@ ROWS: dict[str, tuple[Callable[[Path], Measured], str]] = {
     "half-filled capacitor, 2,880 triangles": (half_filled, ""),
     "metal on silicon, grading 2, two meshes": (silicon_meshes, ""),
     "metal on silicon, C_12 and C_21": (silicon_symmetry, ""),
-    **{f"Kirkwood, kappa {kappa:g}": (kirkwood(kappa), "") for kappa in (0.0, 0.125, 1.0)},
+    **{f"Kirkwood, kappa {kappa:g}": (kirkwood(kappa, CHARGES), "") for kappa in (0.0, 0.125, 1.0)},
+    **{f"Born, kappa {kappa:g}": (kirkwood(kappa, [([0, 0, 0], 1e-9)]), "") for kappa in (0.0, 0.125, 1.0)},
     **{
         f"head, h = 0.16, {what} at {depth:g}": (head(0.16, depth, what), "")
         for what in ("RDM", "MAG") for depth in DEPTHS
     },
     **{f"GMRES steps, coat of permittivity {eps:g}": (steps(eps), "") for eps in (1e-3, 1.0, 1e6)},
-    "fine head, dipole at half of the radius": (openmeeg_head, "openmeeg"),
+    "fine head, RDM at half of the radius": (openmeeg_head, "openmeeg"),
+    "fine head, MAG at half of the radius": (head(FINE, DEPTHS[0], "MAG"), "openmeeg-magnitude"),
 }  # fmt: skip

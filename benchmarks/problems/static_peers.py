@@ -1,5 +1,5 @@
 """Other codes on the problems of static_checks.py, run by the Python of their environment: error and processor seconds
-as a list in JSON. python static_peers.py fastcap|apbs|openmeeg FOLDER."""
+as a list in JSON. python static_peers.py fastcap|apbs|openmeeg|openmeeg-magnitude FOLDER."""
 
 import json
 import math
@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+MAGNITUDE = "magnitude.json"
 EPS0, ELEMENTARY, AVOGADRO = 8.8541878128e-12, 1.602176634e-19, 6.02214076e23
 ELEC = """elec name {name}
  mg-manual
@@ -81,16 +82,18 @@ def openmeeg(folder: Path) -> list[float]:
     places = np.array([[each.x(), each.y(), each.z()] for each in every])
     nearest = np.linalg.norm(data["v2"][:, None] - places, axis=2).argmin(axis=1)
     numbers = np.array([every[n].index() for n in nearest])
-    u, v = found[numbers][::7], data["exact"][::7]
-    return [min(_rdm(u, v), _rdm(-u, v)), cpu]  # its sign follows the winding of triangles
+    u, v = (each - each.mean() for each in (found[numbers], data["exact"]))
+    sizes = np.linalg.norm(u), np.linalg.norm(v)
+    errors = [np.linalg.norm(sign * u / sizes[0] - v / sizes[1]) for sign in (1, -1)]  # by the winding of triangles
+    (folder / MAGNITUDE).write_text(json.dumps([abs(sizes[0] / sizes[1] - 1), cpu]))
+    return [float(min(errors)), cpu]
 
 
-def _rdm(u, v):
-    import numpy as np
-
-    u, v = u - u.mean(), v - v.mean()
-    return float(np.linalg.norm(u / np.linalg.norm(u) - v / np.linalg.norm(v)))
+def openmeeg_magnitude(folder: Path) -> list[float]:
+    """What `openmeeg` found before."""
+    return json.loads((folder / MAGNITUDE).read_text())
 
 
 if __name__ == "__main__":
-    print(json.dumps({"fastcap": fastcap, "apbs": apbs, "openmeeg": openmeeg}[sys.argv[1]](Path(sys.argv[2]))))
+    codes = {"fastcap": fastcap, "apbs": apbs, "openmeeg": openmeeg, "openmeeg-magnitude": openmeeg_magnitude}
+    print(json.dumps(codes[sys.argv[1]](Path(sys.argv[2]))))
