@@ -86,7 +86,7 @@ def test_parts_are_chosen_by_numbers_or_names(tags):
 @pytest.mark.parametrize(
     ("change", "value"),
     [("translated", value) for value in (1.0, [0, 1], [0, 0, 1j], [0, 0, np.nan], ["a"] * 3, np.ones((3, 3)))]
-    + [("scaled", value) for value in (0, -1.0, "2", True, None, np.nan, np.inf, [1, 1, 2])]
+    + [("scaled", value) for value in (0, -1.0, "2", True, None, np.nan, np.inf, [1, 1], [1, 1, 0])]
     + [("rotated", value) for value in (1.0, 2 * np.eye(3), -np.eye(3), np.full((3, 3), np.nan), "x", 1j * np.eye(3))]
     + [("merged_vertices", value) for value in (-1.0, np.nan, np.inf, "1", True)],
 )

@@ -130,8 +130,9 @@ def assemble_fmm(
     traversal of the tree together.
 
     rtol: relative error of products, default 1e-4; it is measured at 64 random rows of each integral operator, and at
-    64 columns of double layers; K next to a single layer on its functions adds to traces, whose jump is I / 2: its
-    errors are relative to the larger one of K x and x / 2. Above it a higher order is used, and where there is none
+    64 columns of double layers. K next to K' and to a single layer on its functions, as in the equations of both traces
+    [[D, K'], [-K, V]], adds to traces, whose jump is I / 2: its errors are relative to the larger one of K x and x / 2.
+    Above it a higher order is used, and where there is none
     RuntimeError is raised. Near blocks are computed in single precision for rtol of 1e-4 and above, and for
     precision="single". Raises ValueError for other equations and spaces.
 
@@ -204,7 +205,8 @@ def with_shared_layers(operator: BoundaryOperator) -> BoundaryOperator:
         if each.integrand.curls and isinstance(each.green, Laplace):
             found = in_transformed_form(each)
             inner = integrals_of(found.inner)[0]
-            layer = next((one for one in layers if _is_part(inner, one)), None)
+            equal = [one for one in layers if one.key == inner.key]
+            layer = next((one for one in (*equal, *layers) if _is_part(inner, one)), None)
             return each if layer is None else through(found, inner, layer)
         return each
 
@@ -220,7 +222,7 @@ def _is_part(layer: IntegralOperator, other: IntegralOperator) -> bool:
 
 
 def _lies_on(space: Any, whole: Any) -> bool:
-    """Whether functions have triangles of others alone."""
+    """Whether all triangles of one space carry the other one."""
     return space.mesh is whole.mesh and bool(np.isin(space.triangles, whole.triangles).all())
 
 
@@ -232,6 +234,8 @@ class _Composition:
         self.under_differences = set(_under_differences(terms))
         leaves = [each for term in terms for each in term.atom.integrals()]
         self.single_layers = [each for each in leaves if each.integrand == SINGLE_LAYER]
+        sides = {(leaf.key, term.transposed) for term in terms for leaf in term.atom.integrals()}
+        self.both_ways = {key for key, transposed in sides if transposed and (key, False) in sides}
         self.info: list[Info] = []
         self._trees: dict[Hashable, Layout] = {}
         self._moments: dict[Hashable, Moments] = {}
@@ -284,8 +288,10 @@ class _Composition:
         return self._products[operator.key]
 
     def _next_to_single(self, operator: IntegralOperator) -> bool:
-        """Whether a double layer stands next to a single layer on its functions, as in traces, to which it gives jumps:
-        half of the mass matrix."""
+        """Whether a double layer stands next to its transposed one and to a single layer on its functions, as in the
+        equations of traces, to which both give jumps: half of the mass matrix."""
+        if operator.key not in self.both_ways:
+            return False
         own = operator.test, operator.trial
         near_one = any(side is one.test for one in self.single_layers for side in own)
         return operator.integrand.normal != "none" and near_one and own[0].mesh is own[1].mesh

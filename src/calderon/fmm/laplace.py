@@ -58,11 +58,9 @@ class LaplaceLayer:
         next_to_single: bool = False,
         kept: dict[Hashable, Moments] | None = None,
     ) -> None:
-        self._next_to_single, self._kept, self._used = (
-            next_to_single,
-            {} if kept is None else kept,
-            dict[Hashable, Moments](),
-        )
+        self._next_to_single = next_to_single
+        self._kept = {} if kept is None else kept
+        self._used: dict[Hashable, Moments] = {}
         operator = tolerant(operator, rtol, loosened=False)
         self.operator, self.terms, self.rtol, self.name = operator, [Term(1.0, operator)], rtol, operator.integrand.name
         self._devices, self._layout_of, self._has_normal = devices, layout_of, operator.integrand.normal != "none"
@@ -134,8 +132,8 @@ class LaplaceLayer:
 
     def errors(self, product: MultipoleProduct) -> list[float]:
         """The errors of products at each of the checks. Next to single layers they are relative to the jump, if that is
-        larger. Where a surface lies in one plane, normal derivatives are zero:
-        errors of products below 1e-8 of the size of terms between leaves that do not touch are compared with that."""
+        larger. Where a surface lies in one plane, normal derivatives are zero: errors of products below 1e-8 of the
+        size of terms between leaves that do not touch are compared with that."""
         if self._next_to_single:
             return [float(each.errors(each.products(product), partial(jump_of, self.operator, each)).max())
                     for each in self.checks]  # fmt: skip

@@ -19,6 +19,8 @@ from calderon.waves import ElectromagneticWave
 LOST_DIGITS = 20.0
 """Rounding units over (k h)^2 h / d, h the edges and d the diameter, at which the field of a conductor by the electric
 equation is wrong by 0.01 dB: measured on spheres of 180 and 730 triangles, k h from 6e-5 to 0.1."""
+FEWEST = 6.0
+"""Elements per wavelength below which a solution is qualitative."""
 SAME_IMPEDANCE = 1e-5
 """Relative difference of impedances up to which media are the same: 376.73 ohm is that of vacuum."""
 SHEET_ERROR = {"jumps": 0.4, "slopes": 0.16, "currents": 0.13, "combined currents": 0.27, "charges": 0.07}
@@ -98,7 +100,7 @@ def warn_coarse(mesh: TriangleMesh, wavenumber: complex) -> None:
     """AccuracyWarning below 6 elements per wavelength, which below one doubts the unit of the mesh; a doubt about
     units where k times the size is unusual."""
     warn_wavenumber(mesh, wavenumber)
-    resolved, fewest = elements_per_wavelength(mesh, wavenumber), 6.0  # below, a solution is qualitative
+    resolved, fewest = elements_per_wavelength(mesh, wavenumber), FEWEST
     if resolved < fewest:
         finest = 2 * np.pi / abs(wavenumber) / fewest
         millimetres = "; coordinates count in metres: a mesh in mm is read with scale=1e-3" if resolved < 1 else ""
@@ -108,6 +110,18 @@ def warn_coarse(mesh: TriangleMesh, wavenumber: complex) -> None:
             f"refine the mesh to edges of {finest:.3g}, or lower the frequency{millimetres}"
         )
         warn_of_accuracy(CoarseMeshWarning(text, resolved, fewest))
+
+
+def warn_long_segments(lengths: NDArray[np.float64], wavenumber: complex) -> None:
+    """AccuracyWarning for wires of segments (n,) of which fewer than 6 make a wavelength 2 pi / |k|."""
+    wavelength, longest = 2 * np.pi / abs(wavenumber), float(lengths.max())
+    if longest * FEWEST > wavelength:
+        text = (
+            f"segments of wires are up to {longest:.3g} m long, {wavelength / longest:.2g} of them for a wavelength of "
+            f"{wavelength:.3g} m: at least {FEWEST:.0f} are needed, 10 give about 1 %; take more segments, or "
+            "lower the frequency"
+        )
+        warn_of_accuracy(CoarseMeshWarning(text, wavelength / longest, FEWEST))
 
 
 def warn_long_edges(mesh: TriangleMesh, wavenumber: float, allowance: float = 1.0) -> None:

@@ -90,8 +90,8 @@ def are_in_order(triangles: NDArray[np.integer], mesh: Any) -> bool:
 
 
 def block_order(points: NDArray[np.float64], size: int) -> NDArray[np.int64]:
-    """Permutation that puts neighbours into one block of `size`: as `locality_order`, but bisected at whole blocks,
-    so that none straddles two ends of the tree."""
+    """Permutation that puts neighbours into one block of `size`: points are bisected along their longest extent, at
+    whole blocks, again and again."""
     order = np.arange(len(points))
     waiting = [(0, len(points))]
     while waiting:

@@ -7,10 +7,13 @@ import pytest
 import calderon as cal
 
 PAIR = "GW 1 21 0 0 -.25 0 0 .25 1e-3\nGW 2 21 .2 0 -.23 .2 0 .23 1e-3\nGE 0\nEX 0 1 11 0 1 0"
-FINE = PAIR.replace(" 21 ", " 83 ").replace(" 11 ", " 42 ")
-"""A voltage between linear functions acts as NEC's on four times longer segments: the impedance at this line, which
-moves by 6 % from 21 to 81 segments of NEC and by 8 % from 21 to 81 of linear functions, is NEC's to 1 % then, and to 2
-% for 11 and 41 of NEC."""
+CROSSED = (
+    "GW 1 {0} 0 0 -.25 0 0 .25 1e-3\nGW 2 {0} .2 0 -.23 .2 0 .23 1e-3\nGE 0\nEX 0 1 {1} 0 1 0\n"
+    "TL 1 {1} 2 {1} -75 .4 0 0 .002 .004"
+)
+"""The impedance at this line follows the gap, whose length is that of segments: a voltage between linear functions acts
+as NEC's on four times longer segments. It is compared with 11, 21 and 41 segments of NEC, between which it moves by 9
+%."""
 # cards, the impedances R + jX in ohm that nec2c 1.3 prints for 299.792458 MHz, and the part of |Z| that may differ
 DECKS = {
     "series load": (
@@ -40,7 +43,9 @@ DECKS = {
         f"{PAIR}\nTL 1 11 2 11 75 .3 0 0 .002 .004", [29.546 + 3.976j], 0.05,
     ),
     "line with a load in series": (f"{PAIR}\nTL 1 11 2 11 75 .3\nLD 4 2 11 11 30 0", [23.948 + 2.303j], 0.05),
-    "crossed line": (f"{FINE}\nTL 1 42 2 42 -75 .4 0 0 .002 .004", [141.46 - 3.039j], 0.02),
+    "crossed line, 11 segments": (CROSSED.format(43, 22), [142.33 + 4.159j], 0.02),
+    "crossed line, 21 segments": (CROSSED.format(83, 42), [141.46 - 3.039j], 0.02),
+    "crossed line, 41 segments": (CROSSED.format(163, 82), [140.27 - 7.955j], 0.02),
     "straight line": (f"{PAIR}\nTL 1 11 2 11 100 0", [43.38 - 3.649j], 0.05),
     "network": (f"{PAIR}\nNT 1 11 2 11 .01 .002 -.004 .001 .008 -.003", [62.13 + 6.017j], 0.05),
     "two feeds": (

@@ -163,6 +163,10 @@ def test_a_wire_in_a_body_of_air_is_alone_and_in_lossy_glass_heats_it(tmp_path):
     warm.save(tmp_path / "glass.h5")
     again = cal.load(tmp_path / "glass.h5")
     assert np.array_equal(again.electric(x), warm.electric(x)) and again.absorbed_power() == warm.absorbed_power()
+    # without ports, by the wavenumber alone
+    hit = problem(glass, wires=coppery, ports=()).solve(cal.PlaneWave([1, 0, 0], polarization=[0, 0, 1]))
+    lost = hit.extinction_cross_section() - hit.scattering_cross_section()
+    assert hit.absorption_cross_section() == pytest.approx(lost, rel=1e-2)
 
 
 def test_wires_where_they_cannot_be_are_refused():

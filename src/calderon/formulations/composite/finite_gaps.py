@@ -83,9 +83,13 @@ def flow(gap: FiniteGap, skeleton: Skeleton, region: int, space: EdgeSpace) -> F
 
 
 def _least(mass: sp.csr_array, conditions: sp.csr_array, side: Floats) -> tuple[Floats, float]:
-    """The solution of [[mass, C'], [C, 0]] x = side and its largest error. Conditions C that depend on each other, of
-    cells that no metal meets, leave multipliers open: with a small -d instead of 0 there are factors, and corrections
-    bring what d changes to zero, unless no current meets the conditions."""
+    """The solution of [[mass, C'], [C, 0]] x = side and its largest error over the largest side. Conditions C that
+    depend on each other, of cells that no metal meets, leave multipliers open: with a small -d instead of 0 there are
+    factors, and corrections bring what d changes to zero, unless no current meets the conditions. These count by the
+    norms of their rows."""
+    norms = np.sqrt(np.asarray(conditions.multiply(conditions).sum(axis=1))).ravel()
+    conditions = sp.csr_array(sp.diags_array(1 / norms) @ conditions)
+    side = np.concatenate([side[: mass.shape[0]], side[mass.shape[0] :] / norms])
     system = sp.block_array([[mass, conditions.T], [conditions, None]]).tocsr()
     small = SMALL * float(abs(conditions).max()) ** 2 / float(abs(mass).max())
     shift = sp.diags_array(np.repeat([0.0, -small], [mass.shape[0], conditions.shape[0]]))
@@ -93,7 +97,7 @@ def _least(mass: sp.csr_array, conditions: sp.csr_array, side: Floats) -> tuple[
     found = np.zeros(len(side))
     for _ in range(CORRECTIONS):
         found += factors.solve(side - system @ found)
-    return found, float(np.abs(system @ found - side).max())
+    return found, float(np.abs(system @ found - side).max() / np.abs(side).max())
 
 
 def jump(space: EdgeSpace, leaving: NDArray[np.int64], magnetic: sp.csr_array, electric: sp.csr_array) -> sp.csr_array:

@@ -155,9 +155,8 @@ class MaxwellProblem(FedBodies):
 
     def _settle_wavenumber(self) -> None:
         """Store the wavenumber of the region around, the frequency, and with a frequency alone the impedance."""
-        is_fed = (self.frequency is not None and self.wavenumber is None) or bool(
-            self.ports or self.loads or self.circuits or self._has_guides
-        )
+        in_ohms = self.ports or self.loads or self.circuits or self.wires or self._has_guides
+        is_fed = (self.frequency is not None and self.wavenumber is None) or bool(in_ohms)
         given = self.wavenumber, self.frequency, self.impedance
         found = settled(self._around, self.regions[self._around], *given, is_fed)
         for name, value in zip(("wavenumber", "frequency", "impedance"), found, strict=True):

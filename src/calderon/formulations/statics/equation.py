@@ -157,8 +157,10 @@ class StaticEquation:
             q = (sum(sign * members[number].fluxes for number, sign in alike.items()) @ scale).tocsr()
             u = (u @ scale).tocsr()
             a = sum(constants[number] for number in alike)
-            double = transformed(double_layer(green, layers.potentials, layers.fluxes), left=q, right=u)
-            found += [a * transformed(hypersingular(green, layers.potentials), left=u, right=u), double.T, -double]
+            found.append(a * transformed(hypersingular(green, layers.potentials), left=u, right=u))
+            if q.nnz:
+                double = transformed(double_layer(green, layers.potentials, layers.fluxes), left=q, right=u)
+                found += [double.T, -double]
         return found
 
     @property

@@ -21,8 +21,8 @@ UNUSUAL = 1e6
 """Diameter of a mesh over a Debye length, or the inverse, from which one of them is probably in another unit."""
 
 CONTRAST = 1e7
-"""Ratio of constants from which fields in the region of the larger one are off by more than a five hundredth: by
-1.8e-10 of the ratio in balls between 1e6 and 1e12."""
+"""Ratio of constants from which fields in the region of the larger one are off by two thousandths: by 1.8e-10 of the
+ratio in balls between 1e6 and 1e12."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +62,14 @@ class Posed:
             instance(self.outside, Region, "outside is a Region, or None where nothing is there; it")
         if not self.regions and self.outside is None:
             raise ValueError("a problem has at least one region: give regions=, or outside=Region()")
+        self.kind  # noqa: B018 - constants of one kind, before they are compared
         every = (*self.regions.values(), *(() if self.outside is None else (self.outside,)))
         constants = [each.constant for each in every]
         if (contrast := max(constants) / min(constants)) > CONTRAST:
             warn_of_accuracy(
                 f"constants of regions differ by a factor of {contrast:.0e}: fields in the region of the larger one "
-                f"are small differences of large numbers, off by about {2e-10 * contrast:.1g} of them; what is around "
-                "it hardly changes beyond 1e4, and metal (electrodes=) is the limit"
+                f"are small differences of large numbers, off by about {min(2e-10 * contrast, 1):.1g} of them; what is "
+                "around it hardly changes beyond 1e4, and metal (electrodes=) is the limit"
             )
         for each in every:
             if each.decay and not 1 / UNUSUAL < each.decay * self.mesh.diameter < UNUSUAL:

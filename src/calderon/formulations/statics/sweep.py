@@ -1,4 +1,4 @@
-"""Sweeps over materials at a fixed geometry: the operators of each region are assembled once.
+"""Sweeps over materials at a fixed geometry: the layers of regions are assembled once.
 
 The layers of a region with the constant a are those of the constant 1 between two diagonal matrices,
 
@@ -56,13 +56,13 @@ class SumOfRegions(LinearOperator):
     toarray = to_array
 
     def __str__(self) -> str:
-        return "; ".join(["operators of regions, kept", *(str(inner) for _, inner, _ in self.parts)])
+        return "; ".join(["layers of regions, kept", *(str(inner) for _, inner, _ in self.parts)])
 
 
 @dataclass(eq=False)
 class SweptSystem(LinearSystem):
-    """The system of one step of a sweep. unknowns_of: what is solved for. kept: the operators of regions by options,
-    which all steps have in common."""
+    """The system of one step of a sweep. posed: its data. kept: the layers of regions by options, which all steps
+    have in common."""
 
     posed: Posed | None = None
     kept: dict[Any, list[Any]] = field(default_factory=dict)

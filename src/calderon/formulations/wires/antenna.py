@@ -13,7 +13,7 @@ from scipy import sparse
 
 from calderon.backends.memory import require_memory
 from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
-from calderon.formulations.checks import wavenumber_and_frequency
+from calderon.formulations.checks import warn_long_segments, wavenumber_and_frequency
 from calderon.formulations.ports.board_slots import Lumped
 from calderon.formulations.ports.circuits import Circuit, Joined
 from calderon.formulations.ports.connections import Connectable, Connections, checked_circuits
@@ -100,6 +100,7 @@ class WireAntenna(Connectable, Described):
                 raise TypeError(f"a load of wires lies in a WireGap, got {each.gap!r}")
         object.__setattr__(self, "circuits", checked_circuits(self.circuits, WireGap))
         object.__setattr__(self, "network", WireNetwork(self.wires, self._on_metal))
+        warn_long_segments(self.network.segments[:, 6], k)
         if self._earth is not None:
             self._require_above(self._earth.face)
         self._weights, self._joined  # noqa: B018

@@ -55,8 +55,7 @@ class WireSources:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WiredCurrents(RadiatingCurrents):
-    """Currents on surfaces, and `wires` in the same medium, whose constants are
-    real where there are far fields."""
+    """Currents on surfaces, and `wires` in the same medium, whose constants are real where there are far fields."""
 
     wires: WireSources
 

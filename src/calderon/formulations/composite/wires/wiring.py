@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from calderon.formulations.checks import warn_long_segments
 from calderon.formulations.composite.junctions import RegionTraces
 from calderon.formulations.composite.skeleton import Skeleton
 from calderon.formulations.composite.wires.wired_currents import WireSources
@@ -53,6 +54,7 @@ class Wiring:
             raise ValueError(f"wires lie in media without gain, and the region {self.skeleton.called(self.region)} has "
                              "it: take a strip of metal")  # fmt: skip
         require_beside(self.network, self._mesh, self.numbers)
+        warn_long_segments(self.network.segments[:, 6], self.k)
 
     @property
     def k(self) -> complex:
