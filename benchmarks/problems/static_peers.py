@@ -90,7 +90,7 @@ def openmeeg(folder: Path) -> list[float]:
 
 
 def openmeeg_magnitude(folder: Path) -> list[float]:
-    """What `openmeeg` found before."""
+    """MAG - 1 and the processor seconds that `openmeeg` found before."""
     return json.loads((folder / MAGNITUDE).read_text())
 
 
