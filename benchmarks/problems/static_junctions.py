@@ -81,7 +81,7 @@ def kirkwood(kappa: float, given: list[Any]) -> Callable[[Path], Measured]:
         x, ratio, total = kappa * radius, 1.0, 0.0
         places, charges = (np.array(each) for each in zip(*given, strict=True))
         sizes = np.linalg.norm(places, axis=1)
-        cosines = np.clip(places @ places.T / np.outer(sizes, sizes), -1, 1)
+        cosines = np.clip(places @ places.T / np.maximum(np.outer(sizes, sizes), 1e-300), -1, 1)
         for n in range(60):
             slope = -(x * ratio + n + 1)  # r k_n' / k_n of modified spherical Bessel functions
             factor = (outer * slope + inner * (n + 1)) / (inner * n - outer * slope)
