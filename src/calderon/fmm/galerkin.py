@@ -132,9 +132,8 @@ def assemble_fmm(
     rtol: relative error of products, default 1e-4; it is measured at 64 random rows of each integral operator, and at
     64 columns of double layers. K next to K' and to a single layer on its functions, as in the equations of both traces
     [[D, K'], [-K, V]], adds to traces, whose jump is I / 2: its errors are relative to the larger one of K x and x / 2.
-    Above it a higher order is used, and where there is none
-    RuntimeError is raised. Near blocks are computed in single precision for rtol of 1e-4 and above, and for
-    precision="single". Raises ValueError for other equations and spaces.
+    Above it a higher order is used, and where there is none RuntimeError is raised. Near blocks are computed in single
+    precision for rtol of 1e-4 and above, and for precision="single". Raises ValueError for other equations and spaces.
 
     backend: a device makes near blocks and moments of functions of Laplace's equation, gets trees and moments of
     elastic functions, which the processor makes, and multiplies, also where products are checked; MemoryError where it

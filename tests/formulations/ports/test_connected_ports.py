@@ -63,7 +63,8 @@ def test_waves_meet_circuits_as_they_meet_loads(name):
     loads = cal.Lumped(second, resistance=70.0)
     along = [0, 0, 1] if name == "wires" else [1, 0, 0]
     impedance = made(first).impedance if name == "sheet" else 1.0
-    wave = cal.ElectromagneticPlaneWave([0, 1, 0], along, K, impedance=impedance)
+    in_medium = {} if name == "wires" else {"impedance": impedance}  # wires are in vacuum
+    wave = cal.ElectromagneticPlaneWave([0, 1, 0], along, K, **in_medium)
     meshed, joined = made(first, loads=loads).solve(wave), made(first).connected([[1 / 70.0]], second).solve(wave)
     np.testing.assert_allclose(joined.far_field(0.7, 0.3), meshed.far_field(0.7, 0.3), rtol=1e-8)
 

@@ -162,6 +162,11 @@ def test_ports_are_reciprocal_and_receive_as_they_send():
     toward_source = sent.far_field([[-0.8, 0.0, -0.6]])[0] @ polarization
     current = 4 * np.pi * toward_source / (1j * 2 * np.pi * VACUUM_IMPEDANCE)
     assert antenna.solve(wave).feed_currents[0] == pytest.approx(current, rel=1e-5)
+    # a wave without a wavenumber gets that of the wires, another one is refused
+    bare = cal.PlaneWave([0.8, 0.0, 0.6], polarization=polarization)
+    assert antenna.solve(bare).feed_currents[0] == pytest.approx(current, rel=1e-5)
+    with pytest.raises(ValueError, match="the incident wave has wavenumber 3 and the problem 6.28"):
+        antenna.solve(bare.at(3.0))
 
 
 def test_fields_obey_maxwells_equations_and_become_the_far_field():

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from calderon.backends.memory import require_memory
 from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
-from calderon.formulations.checks import warn_long_segments, wavenumber_and_frequency
+from calderon.formulations.checks import electromagnetic_wave, warn_long_segments, wavenumber_and_frequency
 from calderon.formulations.ports.board_slots import Lumped
 from calderon.formulations.ports.circuits import Circuit, Joined
 from calderon.formulations.ports.connections import Connectable, Connections, checked_circuits
@@ -235,7 +235,8 @@ class WireAntenna(Connectable, Described):
     def _side(self, data: Any) -> tuple[ElectromagneticPlaneWave | None, Complex, Complex]:
         """The wave, voltages of the ports, and <f, E> of the wave."""
         if isinstance(data, ElectromagneticPlaneWave):
-            return data, np.zeros(len(self.ports), np.complex128), self._incident(data)
+            wave = electromagnetic_wave(data, self.wavenumber, "WireAntenna", VACUUM_IMPEDANCE)
+            return wave, np.zeros(len(self.ports), np.complex128), self._incident(wave)
         if not self.ports:
             raise ValueError("these wires have no ports: give ports=, or solve for an ElectromagneticPlaneWave")
         given = np.array(several(data, len(self.ports), "voltages", finite_complex), np.complex128)
@@ -243,8 +244,6 @@ class WireAntenna(Connectable, Described):
 
     def _incident(self, wave: ElectromagneticPlaneWave) -> Complex:
         """<f, E> of a plane wave, and of its reflection by the ground."""
-        if abs(wave.wavenumber - self.wavenumber) > 1e-9 * self.wavenumber:
-            raise ValueError(f"the wave has k = {wave.wavenumber:g} 1/m, and these wires {self.wavenumber:g} 1/m")
         segments, part = self.network.segments, (RULE[0] + 1) / 2
         x = segments[:, None, :3] + part[:, None] * (segments[:, None, 6:7] * segments[:, None, 3:6])
         field = illumination(wave, x.reshape(-1, 3), self._earth or self.network.ground)[0].reshape(x.shape)
