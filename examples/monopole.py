@@ -37,7 +37,7 @@ def main(folder: Path) -> None:
     for name, each in solutions.items():
         z = each.input_impedance.conjugate()
         gain = each.gain(theta, 0.0, decibels=True)
-        gains[name] = np.maximum(np.where((theta > np.pi / 2) & (name == "infinite ground"), -np.inf, gain), -25)
+        gains[name] = np.where((gain < -25) | (theta > np.pi / 2) & (name == "infinite ground"), np.nan, gain)
         spent = each.radiated_power() / each.input_power
         print(
             f"{name}: {z:.1f} ohm, largest gain {gain.max():.2f} dBi at {np.degrees(theta[gain.argmax()]):.0f} degrees"
@@ -47,7 +47,7 @@ def main(folder: Path) -> None:
     ground = solutions["infinite ground"].input_impedance.conjugate()
     assert abs(ground - (42.9 + 24.8j)) < 0.05 * abs(ground), ground
     assert abs(ground - dipole.input_impedance.conjugate() / 2) < 1e-6 * abs(ground), ground
-    top = np.degrees(theta[gains["plate of 0.8 wavelengths"].argmax()])
+    top = np.degrees(theta[np.nanargmax(gains["plate of 0.8 wavelengths"])])
     assert 30 < top < 60, top
 
 
