@@ -20,6 +20,9 @@ from calderon.operators.tree import ArrayPlace, fill, integrals_of
 from calderon.products.cost import SINGLE, Cost, pair_flops, touching_flops
 from calderon.solvers.live_bar import assembly_progress
 
+PAGE = 4096
+"""Bytes of the smallest pages of memory in use."""
+
 
 class DenseMatrix(LinearOperator):
     """A matrix kept whole. `to_array()`, `nbytes`, `seconds`, `backend`; works wherever SciPy takes a
@@ -113,7 +116,8 @@ def assemble_dense(
     advice = 'try precision="single", a coarser mesh, or a smaller part with .entries(rows, columns)'
     require_memory(needed, f"dense assembly of {operator.shape[0]} x {operator.shape[1]} entries", advice)
     out = aligned(operator.shape, dtype)
-    out.fill(0)  # touched here in order: where the system hands out pages one by one, the tiles would wait for them
+    # touched here in order, page by page: where the system hands them out one by one, the tiles would wait for them
+    out.reshape(-1)[:: PAGE // out.itemsize] = 0
     with assembly_progress("assembling", "tiles", progress) as advance:
         fill(ArrayPlace(out, execution, advance), operator)
     return DenseMatrix(out, label, time.perf_counter() - started, execution.name)

@@ -15,12 +15,10 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.operators.lazy_operator import LazyOperator, checked_factor, checked_operator, spaces_of, with_spaces
 from calderon.operators.products import Products, SandwichProduct
+from calderon.operators.sandwich import add_transformed, add_whole, held_entries
 from calderon.operators.sparse_factors import (
-    SLICE,
     SparseFactors,
-    add_sandwich,
     add_sparse,
-    add_transformed,
     agree,
     boxes_of,
     checked_factors,
@@ -175,7 +173,7 @@ class Sum(Expression):
     def terms(self) -> list[Term]:
         return [term.times(factor) for factor, part in self.parts for term in part.terms()]
 
-    @property
+    @cached_property
     def spaces(self) -> tuple[Any, Any]:
         """Trial and test space of the first part, but functions rather than combinations of others."""
         operators = [each for _, each in self.parts]
@@ -309,9 +307,8 @@ class TransformedOperator(Expression):
 
     @property
     def held_bytes(self) -> int:
-        if self.by_rows:
-            return max(SLICE, 16 * math.prod(self.shape) // 20)
-        return (16 if self.inner.is_complex else 8) * math.prod(self.inner.shape) + super().held_bytes
+        held = held_entries(self.inner, self.by_rows, math.prod(self.shape))
+        return held if self.by_rows else held + super().held_bytes
 
     @property
     def given_bytes(self) -> int:
@@ -348,7 +345,6 @@ class TransformedOperator(Expression):
             other.scale_columns(self.scales if columns is None else self.scales[columns])
             place.add(other, factor, False, False)
             return
-        kind, inner = place.execution.dtype(self.inner.is_complex), partial(entries_of, self.inner, place.execution)
         left, right = (
             [each if chosen is None else each[:, chosen].tocsr() for each in matrices_of(side, size)]
             for side, size, chosen in zip((self.left, self.right), self.inner.shape, (rows, columns), strict=True)
@@ -356,11 +352,11 @@ class TransformedOperator(Expression):
         with place.on_host(repr(self)) as out:
             scales = [factor * each if out.dtype.kind == "c" else complex(factor * each).real for each in self.factors]
             given = out, scales, left, right
-            middles = boxes_of(self.inner.test).mean(axis=1)
-            if self.by_rows or rows is not None or columns is not None:
-                add_transformed(*given, inner, middles, kind, place.advance)
-            else:
-                add_sandwich(*given, inner(None, None, place.advance))
+            if not self.by_rows and rows is None and columns is None:
+                add_whole(*given, self.inner, place.execution, place.advance)
+                return
+            inner, kind = partial(entries_of, self.inner, place.execution), place.execution.dtype(self.inner.is_complex)
+            add_transformed(*given, inner, boxes_of(self.inner.test).mean(axis=1), kind, place.advance)
 
     def between(self, left: SparseFactors | None, right: SparseFactors | None) -> BoundaryOperator:
         if self.name or len(self.factors) > 1:

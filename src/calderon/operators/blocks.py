@@ -4,6 +4,7 @@ matrices around an operator."""
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -127,7 +128,7 @@ class BlockOperator(Expression):
         """Dimensions of the trial spaces, column by column."""
         return [space.dimension for space in self.trial.spaces]
 
-    @property
+    @cached_property
     def spaces(self) -> tuple[BlockSpace, BlockSpace]:
         trials = self.trials or (None,) * len(self.table[0])
         tests = self.tests or (None,) * len(self.table)

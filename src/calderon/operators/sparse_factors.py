@@ -12,7 +12,7 @@ It serves spaces whose curls are not constant (P2), and V compresses better than
 """
 
 import hashlib
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -22,14 +22,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.galerkin.limits import checked_range
-from calderon.mesh.locality import locality_order
 from calderon.spaces import NodalVectorSpace, Space
 from calderon.validation import describe, text, whole_number
 
-SLICE = 64_000_000
-"""Bytes of the rows of A that are held at a time, or a twentieth of the result if that is more."""
-ROWS_AT_ONCE = 64
-"""Rows whose columns are combined together: more do not stay in the cache while they are transposed."""
 Matrices = list[sp.csr_array]
 
 
@@ -284,68 +279,6 @@ def add_sparse(place: Any, matrix: sp.csr_array, factor: complex, name: str) -> 
     if largest := float(np.abs(value).max(initial=0.0)):
         checked_range(place.dtype, largest, largest, f"the {name}")
     place.add_entries(value, *block.coords)
-
-
-def add_transformed(
-    out: NDArray[Any],
-    factors: Sequence[complex],
-    left: Matrices,
-    right: Matrices,
-    rows_of: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[Any]],
-    middles: NDArray[np.float64],
-    kind: np.dtype[Any],
-    advance: Callable[[int, int], None] | None,
-) -> None:
-    """out += sum_d factors[d] L_d^T A R_d, with some rows of A at a time.
-
-    out: (m, n); factors: one for each L_d and R_d; left, right: the matrices L_d (height, m) and R_d (width, n);
-    rows_of: gives the entries of A, of type `kind`, in ascending rows and columns; middles: (height, 3) places of the
-    rows of A, of which neighbours come together; advance: called with the pieces that are done and their number.
-    """
-    height, kept = (np.flatnonzero(sum(np.diff(each.indptr) for each in side)) for side in (left, right))
-    order = height[locality_order(middles[height])]
-    wide = np.result_type(kind, np.float64)  # of sums; products of sparse matrices would convert to it in each call
-    right = [each[kept].T.tocsr().astype(np.result_type(each, wide)) for each in right]
-    most = max(1, int(max(SLICE, out.nbytes // 20) / (max(1, len(kept)) * kind.itemsize)))
-    pieces = np.array_split(order, max(1, -(-len(order) // most)))
-    for number, piece in enumerate(pieces):
-        needed = np.sort(piece)
-        block = rows_of(needed, kept).astype(wide, copy=False)
-        # what these rows of A add to: the columns of L_d that are not empty there
-        weights = [(scale * each[needed]).tocsc() for scale, each in zip(factors, left, strict=True)]
-        touched = np.flatnonzero(sum(np.diff(each.indptr) for each in weights))
-        weights = [each[:, touched].T.tocsr().astype(np.result_type(each, wide)) for each in weights]
-        _add_rows(out, touched, weights, block, right)
-        if advance is not None:
-            advance(number + 1, len(pieces))
-
-
-def add_sandwich(
-    out: NDArray[Any], factors: Sequence[complex], left: Matrices, right: Matrices, array: NDArray[Any]
-) -> None:
-    """out += sum_d factors[d] L_d^T A R_d as by `add_transformed`, of an array A (height, width)."""
-    weights = [(scale * each).T.tocsr() for scale, each in zip(factors, left, strict=True)]
-    touched = np.flatnonzero(sum(np.diff(each.indptr) for each in weights))
-    array = array.astype(np.result_type(array, np.float64), copy=False)
-    _add_rows(
-        out, touched, [_wide(each[touched]) for each in weights], array, [_wide(each.T.tocsr()) for each in right]
-    )
-
-
-def _wide(matrix: sp.csr_array) -> sp.csr_array:
-    """The matrix in double precision at least, which products of sparse matrices would convert in each call."""
-    return matrix.astype(np.result_type(matrix, np.float64), copy=False)
-
-
-def _add_rows(
-    out: NDArray[Any], touched: NDArray[np.int64], weights: Matrices, block: NDArray[Any], right: Matrices
-) -> None:
-    """out[touched] += sum_d W_d block R_d^T, with W_d (touched, height) and R_d (n, width)."""
-    for n in range(0, len(touched), ROWS_AT_ONCE):
-        few = slice(n, n + ROWS_AT_ONCE)
-        parts = [np.ascontiguousarray((each[few] @ block).T) for each in weights]
-        total = sum(each @ part for each, part in zip(right, parts, strict=True))
-        out[touched[few]] += total.T.astype(out.dtype)
 
 
 def transforms(space: Space, fine: Space) -> Matrices:

@@ -141,6 +141,19 @@ def local_matrix(operator: Any) -> sp.csr_array:
     return total
 
 
+def full_rows(array: NDArray[Any]) -> NDArray[Any]:
+    """The array with rows that lie one after the other.
+
+    For a part of an array they are full rows that begin at the first entry of the part, so that its columns have the
+    right numbers. (They end beyond those of the array, the last one beyond the array itself: nothing is written there,
+    as the part is no wider than its columns.)
+    """
+    if array.flags.c_contiguous:
+        return array
+    pitch = array.strides[0] // array.itemsize
+    return np.lib.stride_tricks.as_strided(array, (len(array), pitch), array.strides)
+
+
 class ArrayPlace:
     """An array (rows, columns) with contiguous rows, or a part of one, to which the entries of an operator are added.
 
@@ -156,16 +169,8 @@ class ArrayPlace:
 
     @property
     def target(self) -> NDArray[Any]:
-        """The array that `add_block` adds to: rows that lie one after the other.
-
-        For a part of an array they are full rows that begin at the first entry of the part, so that its columns have
-        the right numbers. (They end beyond those of the array, the last one beyond the array itself: nothing is written
-        there, as the part is no wider than its columns.)
-        """
-        if self.array.flags.c_contiguous:
-            return self.array
-        pitch = self.array.strides[0] // self.array.itemsize
-        return np.lib.stride_tricks.as_strided(self.array, (len(self.array), pitch), self.array.strides)
+        """The array that `add_block` adds to."""
+        return full_rows(self.array)
 
     def part(self, top: int, left: int, shape: tuple[int, int]) -> "ArrayPlace":
         if shape == self.shape:

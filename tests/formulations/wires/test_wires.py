@@ -202,6 +202,29 @@ def test_a_wave_above_a_ground_has_its_reflection():
     assert abs(rod.magnetic([[0.3, 0.1, 0.0]])[0, 2]) < 1e-12
 
 
+def test_what_a_wave_loses_is_scattered_and_absorbed():
+    """By the optical theorem; a ground reflects the wave into other directions, and ports feed without one."""
+    load = cal.Lumped(MIDDLE, resistance=50.0)
+    antenna = dipole(0.5, 1e-4, 42, conductor=cal.planar.Conductor(1e6), loads=[load])
+    hit = antenna.solve(cal.PlaneWave([1, 0, 0], polarization=[0, 0, 2]), method="dense", rtol=1e-8)
+    absorbed = hit.absorption_cross_section()
+    assert hit.extinction_cross_section() - hit.scattering_cross_section() == pytest.approx(absorbed, rel=1e-5)
+    assert absorbed > 0.5 * hit.scattering_cross_section()
+    theta, weights = np.polynomial.legendre.leggauss(12)
+    mean = weights @ hit.rcs(np.arccos(theta), 0.0) / 2  # the same for all phi
+    assert mean == pytest.approx(hit.scattering_cross_section(), rel=1e-5)
+    with pytest.raises(ValueError, match="incident wave"):
+        antenna.solve().rcs(0.0, 0.0)
+    rod = cal.WireAntenna(cal.Wire([[0, 0, 0], [0, 0, 0.25]], 1e-3, 21), (), F, ground="pec")
+    with pytest.raises(ValueError, match="a ground reflects"):
+        rod.solve(cal.PlaneWave([1, 0, 0], polarization=[0, 0, 1])).extinction_cross_section()
+    with pytest.raises(ValueError, match="residual"):
+        rod.solve(cal.PlaneWave([1, 0, 0], polarization=[0, 0, 1]), rtol=1e-18)
+    for option in ({"method": "mlfmm"}, {"solver": "gmres"}, {"precision": "single"}):
+        with pytest.raises(ValueError, match="leave it out"):
+            antenna.solve(**option)
+
+
 def test_a_coat_lowers_the_resonance():
     bare, coated = dipole(0.5, 1e-3, 42), dipole(0.5, 1e-3, 42, coating=(2e-3, 3.0))
     none = dipole(0.5, 1e-3, 42, coating=(2e-3, 1.0))

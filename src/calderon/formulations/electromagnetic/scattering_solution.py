@@ -9,13 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.data import LabelledArrays, Quantity
 from calderon.data.far_fields import Directions, decibels
-from calderon.exact.angular import radar_cross_section
 from calderon.formulations.checks import reference_amplitude
+from calderon.formulations.electromagnetic.extinction import CrossSections
 from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents
 from calderon.formulations.scenes import currents_scene, directional_scene, pattern_rows
 from calderon.formulations.solution_info import SolutionInfo
-from calderon.mesh.errors import warn_of_accuracy
-from calderon.validation import of_any_shape, one_of, one_or_more_points
+from calderon.validation import of_any_shape
 from calderon.view import Described, Scene, Viewable
 from calderon.waves import (
     ElectricDipole,
@@ -27,15 +26,12 @@ from calderon.waves import (
 
 
 @dataclass(frozen=True, eq=False)
-class ElectromagneticSolution(RadiatedField, Viewable, Described):
+class ElectromagneticSolution(CrossSections, RadiatedField, Viewable, Described):
     """The field E_inc + E_s of an incident wave and a body.
 
     incident: the wave. info: the record of the solver. currents: the surface currents that radiate the scattered field
     into the medium around the body. backend and precision of fields: as for `Potential.evaluate`.
     """
-
-    is_lossless: ClassVar[bool] = False
-    """Whether the body certainly absorbs nothing."""
 
     saved_classes: ClassVar[Sequence[type]] = (
         RadiatingCurrents,
@@ -65,24 +61,6 @@ class ElectromagneticSolution(RadiatedField, Viewable, Described):
         """H_s (n, 3) in A/m, or with eta = 1 "E0/eta", at points (n, 3); as `scattered_electric`."""
         return self.currents.magnetic(points, backend, precision)
 
-    def shielding_effectiveness(self, points: ArrayLike, field: str = "electric") -> NDArray[np.float64]:
-        """20 log10 |E_inc| / |E| (n,) in dB at points (n, 3), what a body keeps away from them, infinite where there is
-        no field; field="magnetic": of H. IEEE Std 299-2006."""
-        one_of(field, ("electric", "magnetic"), "field")
-        x = one_or_more_points(points)
-        without, there = (np.linalg.norm(getattr(each, field)(x), axis=-1) for each in (self.incident, self))
-        with np.errstate(divide="ignore"):
-            return np.asarray(20 * np.log10(without / there))
-
-    def rcs(
-        self, theta: ArrayLike, phi: ArrayLike | None = None, polarization: str | None = None
-    ) -> NDArray[np.float64]:
-        """Bistatic radar cross-section 4 pi |F|^2 / |E_inc|^2 in m^2; directions as for `far_field`.
-
-        polarization: "V" or "H" counts what a receiver along theta-hat or phi-hat sees; None counts both.
-        """
-        return radar_cross_section(self.far_field, self.incident_amplitude, theta, phi, polarization)
-
     def far_field_arrays(self, theta: ArrayLike, phi: ArrayLike | None = None) -> LabelledArrays:
         """The far field by theta and phi in radians (1-D arrays, all pairs), or by vectors (n, 3), as
         `data.LabelledArrays`: amplitudes in V and phases in rad along theta-hat and phi-hat, `rcs` in m^2 of both and
@@ -111,32 +89,6 @@ class ElectromagneticSolution(RadiatedField, Viewable, Described):
     def scattering_cross_section(self) -> float:
         """Scattered power over incident intensity, int |F|^2 / |E_inc|^2 over all directions, in m^2."""
         return self.currents.far_field_square() / self.incident_amplitude**2
-
-    def extinction_cross_section(self) -> float:
-        """Power taken from a plane wave over its intensity in m^2, by the optical theorem 4 pi / k Im(conj(e) . F(d)) /
-        E0; scattering and absorption add up to it as far as the equation conserves energy. ValueError for other waves.
-
-        Of bodies much smaller than the wavelength Im is a small part of F and has the error of F. Below 1e-3 of it the
-        scattering cross-section is returned for bodies without loss, and an AccuracyWarning is given for others.
-        """
-        wave = self.incident
-        if not isinstance(wave, ElectromagneticPlaneWave):
-            raise ValueError(
-                f"extinction is that of one plane wave, got {wave}: add scattering_cross_section() and "
-                "absorption_cross_section()"
-            )
-        forward = self.far_field(wave.direction)[0]
-        at_origin = wave.electric(np.zeros((1, 3)))[0]
-        amplitude = np.vdot(at_origin, forward) / self.incident_amplitude**2
-        if abs(amplitude.imag) < 1e-3 * np.linalg.norm(forward) / self.incident_amplitude:
-            if self.is_lossless:
-                return self.scattering_cross_section()
-            warn_of_accuracy(
-                f"the imaginary part of the forward amplitude, which gives the extinction, is "
-                f"{abs(amplitude.imag / amplitude):.1g} of it and has its error: add scattering_cross_section() and "
-                "absorption_cross_section()"
-            )
-        return float(4 * np.pi / np.real(self.wavenumber) * amplitude.imag)
 
     def scene(self) -> Scene:
         """The surface currents, and the bistatic cross-section in all directions."""

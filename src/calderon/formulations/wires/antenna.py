@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, Unpack
 
 import numpy as np
 import scipy
@@ -14,6 +14,7 @@ from scipy import sparse
 from calderon.backends.memory import require_memory
 from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE
 from calderon.formulations.checks import electromagnetic_wave, warn_long_segments, wavenumber_and_frequency
+from calderon.formulations.options import SolveChoices, SolveOptions, named_options, require_supported
 from calderon.formulations.ports.board_slots import Lumped
 from calderon.formulations.ports.circuits import Circuit, Joined
 from calderon.formulations.ports.connections import Connectable, Connections, checked_circuits
@@ -43,6 +44,8 @@ WORST = 1e-6
 """Relative residual of LU factors from which a matrix is singular to rounding."""
 REACTION = 6e4
 """Flops of a pair of segments, by measurement from 100 to 1,000 of them."""
+SUPPORTED: dict[str, tuple[str, ...]] = {"method": ("auto", "dense"), "solver": ("lu",), "rtol": (), "progress": ()}
+WHY = "wires store their matrix in double precision on the processor and factorise it"
 RULE = np.polynomial.legendre.leggauss(4)
 """Gauss points of incident waves on a segment."""
 
@@ -191,14 +194,19 @@ class WireAntenna(Connectable, Described):
         factors = scipy.linalg.lu_factor(matrix, check_finite=False)
         return matrix, factors, middle - start, time.perf_counter() - middle
 
-    def solve(self, data: Any = 1.0) -> WireSolution:
+    @named_options
+    def solve(self, data: Any = 1.0, **options: Unpack[SolveChoices]) -> WireSolution:
         """Currents and fields for voltages in V, one for all ports or one for each, or for a plane wave that hits the
-        wires, whose ports are short-circuited."""
-        return self.solve_all([data])[0]
+        wires, whose ports are short-circuited. options: of `Problem.solve` those that a dense matrix in double
+        precision with LU factors has; ValueError for others."""
+        return self.solve_all([data], **options)[0]
 
-    def solve_all(self, data: Sequence[Any]) -> list[WireSolution]:
-        """Solutions for several sets of voltages or waves, with one matrix."""
+    @named_options
+    def solve_all(self, data: Sequence[Any], **options: Unpack[SolveChoices]) -> list[WireSolution]:
+        """Solutions for several sets of voltages or waves, with one matrix; options as in `solve`."""
         require_several(data)
+        require_supported(options, SUPPORTED, WHY)
+        accepted = min(WORST, SolveOptions(**{**options, "solver": "lu", "method": "dense"}).rtol)
         sides = [self._side(each) for each in data]
         new = "_factors" not in self.__dict__
         matrix, factors, assembly, factorisation = self._factors
@@ -214,7 +222,7 @@ class WireAntenna(Connectable, Described):
         seconds = time.perf_counter() - start
         sizes = np.maximum(np.linalg.norm(rhs, axis=0), np.finfo(float).tiny)
         residuals = np.linalg.norm(rhs - matrix @ x, axis=0) / sizes
-        if not residuals.max() < WORST:
+        if not residuals.max() < accepted:
             raise ValueError(
                 f"the equation of these wires has no reliable solution, its residual is {residuals.max():.1e}: are "
                 "segments far below 1e-4 wavelengths, or wires almost on each other?"

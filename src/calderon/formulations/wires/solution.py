@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.data import Quantity
 from calderon.data.samples import SampledField
 from calderon.exact import SPEED_OF_LIGHT, VACUUM_IMPEDANCE, unit_directions
+from calderon.formulations.electromagnetic.extinction import CrossSections
 from calderon.formulations.ports.feeds import Feeds, reference_resistance
 from calderon.formulations.saving.solution_file import SavedSolution
 from calderon.formulations.solution_info import SolutionInfo
@@ -41,7 +42,7 @@ def illumination(
 
 
 @dataclass(frozen=True, eq=False)
-class WireSolution(Feeds, SampledField, SavedSolution, Viewable, Described):
+class WireSolution(Feeds, CrossSections, SampledField, SavedSolution, Viewable, Described):
     """Currents on wires and their field; peak values, time factor exp(-i omega t).
 
     currents (n, 2): in A at both ends of each segment, along it. voltages, feed_currents (p,): at the ports, in V and
@@ -94,6 +95,41 @@ class WireSolution(Feeds, SampledField, SavedSolution, Viewable, Described):
             )
         whole = far_field_square(self._over_all, self._sources[0][:, :3], self.wavenumber)
         return (0.5 if self.network.ground else 1.0) * whole / (2 * VACUUM_IMPEDANCE)
+
+    @property
+    def incident_amplitude(self) -> float:
+        """|E_inc| at the origin of coordinates, in V/m, above a ground without its reflection; ValueError where ports
+        feed the wires."""
+        if self.incident is None:
+            raise ValueError("these wires are fed by their ports, and cross-sections are those of an incident wave")
+        return super().incident_amplitude
+
+    @property
+    def is_lossless(self) -> bool:  # type: ignore[override]
+        """Whether metal, loads and circuits take nothing."""
+        return self.lost == 0 and self.circuit_power == 0 and self.earth is None
+
+    def scattering_cross_section(self) -> float:
+        """Scattered power over incident intensity, int |F|^2 / |E_inc|^2 over all directions above a ground, in m^2."""
+        return self.radiated_power() * self._per_intensity
+
+    def absorption_cross_section(self) -> float:
+        """Power that metal, loads and circuits take, over the incident intensity |E_inc|^2 / (2 eta), in m^2."""
+        return (self.lost + self.circuit_power) * self._per_intensity
+
+    def extinction_cross_section(self) -> float:
+        """Power taken from the wave over its intensity in m^2, by the optical theorem; ValueError above a ground, which
+        reflects the wave into other directions."""
+        if self._lowest is not None:
+            raise ValueError(
+                "a ground reflects the wave, so that its forward direction says nothing of extinction: add "
+                "scattering_cross_section() and absorption_cross_section()"
+            )
+        return super().extinction_cross_section()
+
+    @property
+    def _per_intensity(self) -> float:
+        return 2 * VACUUM_IMPEDANCE / self.incident_amplitude**2
 
     def far_field(self, theta: ArrayLike, phi: ArrayLike | None = None) -> NDArray[np.complex128]:
         """F (..., 3) in V: E ~ F exp(ikr) / r about the origin, without the incident wave; zero below a ground. theta,
