@@ -80,6 +80,40 @@ def test_a_coaxial_line_has_its_impedance_and_delay():
     assert decibels(s[0, 0]) < -35
 
 
+FOOT = cal.WireGap([0, -B / 2, 0], [0, 1, 0])
+
+
+def launcher(**given):
+    """A guide with a metal end and a probe in it, a quarter of a guided wavelength before the end, about."""
+    mesh = tagged(cal.mesh.cuboid([A, B, LENGTH], 6e-3))
+    metal = cal.Metal("air", "guide")
+    surfaces = {"walls": metal, "left": cal.WaveguidePort("guide", "air"), "right": metal}
+    probe = cal.Wire([[0, -B / 2, 0], [0, 1.2e-3, 0]], 0.1e-3, 6)
+    return cal.MaxwellProblem(mesh, regions=MEDIA, surfaces=surfaces, wires=probe, frequency=F, **given)
+
+
+def test_a_probe_couples_a_line_to_a_guide():
+    """Nothing is lost between both; a load of 50 ohm, in the matrix or by a circuit, is a matched line."""
+    problem = launcher(ports=FOOT)
+    s = problem.scattering_matrix(method="dense")
+    assert s == pytest.approx(s.T, abs=1e-9)
+    assert s.conj().T @ s == pytest.approx(np.eye(2), abs=2e-3)
+    assert abs(s[1, 0]) > 0.5
+    loaded = launcher(loads=cal.Lumped(FOOT, resistance=50.0))
+    assert loaded.scattering_matrix(method="dense")[0, 0] == pytest.approx(s[0, 0], abs=1e-9)
+    joined = launcher().connected(np.array([[1 / 50]]), FOOT)
+    assert joined.scattering_matrix(method="dense")[0, 0] == pytest.approx(s[0, 0], abs=1e-9)
+    hit = joined.solve([1.0], method="dense")
+    assert hit.circuit_power == pytest.approx(hit.input_power, rel=5e-3)
+    both = problem.solve([1.0, 2.0], method="dense")
+    assert both.feeds == ("left", "port 1") and both.voltages[1] == 2.0
+    assert problem.admittance_matrix(method="dense") @ both.voltages == pytest.approx(both.feed_currents)
+    with pytest.raises(ValueError, match="1 mode.s. of waveguides and 1 port.s.: give one amplitude for each, then"):
+        problem.solve([1.0])
+    with pytest.raises(ValueError, match="of gaps alone"):
+        problem.embedded()
+
+
 def test_polarizations_of_a_circular_guide_are_ports_of_their_own():
     mesh = cal.mesh.cylinder(10e-3, 20e-3, 5e-3)
     s = section(mesh, 10.5e9, waves=2, polarization=(1, 0, 0)).scattering_matrix(method="dense")
@@ -128,10 +162,10 @@ def test_ports_that_cannot_be_are_refused(rectangular):
         section(rectangular, 5e9).scattering_matrix(method="dense")
     with pytest.raises(ValueError, match="one region on both sides, which needs it"):
         cal.WaveguidePort("air", "air")
-    with pytest.raises(ValueError, match="gaps, loads, wires and circuits do not go together"):
+    with pytest.raises(ValueError, match="at the edge of a waveguide port"):
         surfaces = {"walls": cal.Metal("air", "guide"), "left": cal.WaveguidePort("guide", "air"),
                     "right": cal.Metal("air", "guide")}  # fmt: skip
-        gap = cal.DeltaGap(edges=[0])
+        gap = cal.DeltaGap(between=("walls", "left"))
         cal.MaxwellProblem(tagged(rectangular), regions=MEDIA, surfaces=surfaces, frequency=F, ports=gap)
     bent = cal.TriangleMesh(rectangular.vertices + 1e-3 * np.sin(400 * rectangular.vertices[:, :1]) * [0, 0, 1],
                             rectangular.triangles)  # fmt: skip

@@ -126,3 +126,47 @@ def test_metal_of_a_case_has_thickness_permeability_and_roughness():
     for wrong in ("permeability = 2", 'roughness = "1 um"'):
         with pytest.raises(CaseError, match="needs the conductivity of the metal"):
             parse(BOARD.replace("[[port]]", f"{wrong}\n[[port]]"))
+
+
+GUIDE = """\
+[antennas]
+frequency = "10 GHz"
+[[surface]]
+name = "walls"
+file = "walls.vtu"
+unit = "m"
+[[surface]]
+name = "feed"
+file = "feed.vtu"
+unit = "m"
+kind = "waveguide"
+inside = "air"
+into = [0, 0, 1]
+"""
+
+
+@pytest.mark.filterwarnings("ignore::calderon.mesh.errors.CoarseMeshWarning")
+def test_an_open_guide_is_fed_by_its_waveguide_port(tmp_path):
+    """The case solves the problem that is posed in Python; keys of waveguide ports stay with them."""
+    mesh = cal.mesh.cuboid([22.86e-3, 10.16e-3, 16e-3], 6e-3)
+    z = mesh.vertices[mesh.triangles][:, :, 2]
+    walls, feed = (
+        cal.TriangleMesh(mesh.vertices, mesh.triangles[chosen])
+        for chosen in ((z.max(axis=1) > -7e-3) & (z.min(axis=1) < 7e-3), z.max(axis=1) < -7e-3)
+    )
+    walls.write(tmp_path / "walls.vtu")
+    feed.write(tmp_path / "feed.vtu")
+    (tmp_path / "guide.toml").write_text(GUIDE)
+    results = run(read(tmp_path / "guide.toml"))
+    surfaces = {"walls": cal.Sheet("air"), "feed": cal.WaveguidePort("air", "air", into=(0, 0, 1))}
+    joined = cal.mesh.merge([walls, feed]).merged_vertices(1e-9)
+    tags = np.repeat([0, 1], [walls.number_of_triangles, feed.number_of_triangles])
+    whole = cal.TriangleMesh(joined.vertices, joined.triangles, tags, {"walls": 0, "feed": 1})
+    problem = cal.MaxwellProblem(whole, regions={"air": cal.Material()}, surfaces=surfaces, frequency=10e9)
+    assert results.sweep.s[0] == pytest.approx(problem.scattering_matrix(), abs=1e-9)
+    assert results.solution.input_power == pytest.approx((1 - abs(results.sweep.s[0, 0, 0]) ** 2) / 2, rel=1e-6)
+    assert sheet_of(results).numbers["balance_error"] == pytest.approx(0, abs=2e-3)
+    with pytest.raises(CaseError, match="waves: that of a waveguide port"):
+        parse(BOARD.replace('h = "0.05 m"', 'h = "0.05 m"\nwaves = 2'))
+    with pytest.raises(CaseError, match="open"):
+        parse(GUIDE + 'conductivity = "1e7 S/m"\n')

@@ -28,7 +28,7 @@ from calderon.formulations.ports.port_sweep import PortSweep, adaptive_sweep
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.sweep import Sweep, sweep_of, warned_of_coarse_meshes
 from calderon.solvers.iteration import tolerance
-from calderon.validation import positive_length, whole_number
+from calderon.validation import finite_numbers, positive_length, whole_number
 from calderon.waves import ElectromagneticWave
 
 Complex = NDArray[np.complex128]
@@ -91,8 +91,8 @@ class FedBodies(Connectable, PortMatrices, RadarProblem[CompositeSolution | Comp
             problem = replace(own, frequency=None, impedance=self._ohms_around)
             return sweep_of(problem, frequencies, wave, speed, **options)  # type: ignore[arg-type]
         low, high = (positive_length(each, "frequency in Hz") for each in (frequencies, wave))  # type: ignore[arg-type]
-        if high < low or not self.ports:
-            count = len(self.ports)
+        count = self._modes + self._ports
+        if high < low or not count:
             raise ValueError(f"a sweep of ports goes from a lower to a higher frequency, got {low:g} to {high:g} Hz "
                              f"and {count} ports")  # fmt: skip
         hertz, r = np.linspace(low, high, whole_number(points, "points")), reference_resistance(reference)
@@ -108,25 +108,48 @@ class FedBodies(Connectable, PortMatrices, RadarProblem[CompositeSolution | Comp
 
     @named_options
     def admittance_matrix(self, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
-        """Y (p, p) in S: I = Y U for the voltages U at the ports; options as in `solve`. Symmetric."""
-        if self._waveguides is not None:
-            made: Any = self.solve_all(list(np.eye(len(self._waveguides.driven))), **options)
-            u, i = (np.stack([getattr(each, name) for each in made], axis=1) for name in ("voltages", "feed_currents"))
-            return np.asarray(i @ np.linalg.inv(u))
-        if not self.ports:
+        """Y (p, p) in S: I = Y U for the voltages U at the fed modes of waveguides, then at the ports; options as in
+        `solve`. Symmetric."""
+        u, i = self._terminals(options)
+        return np.asarray(i @ np.linalg.inv(u)) if self._modes else i
+
+    def _terminals(self, options: Any) -> tuple[Complex, Complex]:
+        """Voltages in V and currents in A (p, p) at modes and ports, for excitations of 1 at one of them each."""
+        if not (count := self._modes + self._ports):
             raise ValueError("this problem has no ports: give ports=[DeltaGap(...)]")
-        solutions: Any = self.solve_all(list(np.eye(len(self.ports))), **options)
-        return np.stack([each.feed_currents for each in solutions], axis=1)
+        made: Any = self.solve_all(list(np.eye(count)), **options)
+        u, i = (np.stack([getattr(each, name) for each in made], axis=1) for name in ("voltages", "feed_currents"))
+        return u, i
+
+    @property
+    def _modes(self) -> int:
+        """The number of modes of waveguides that are fed."""
+        return 0 if self._waveguides is None else len(self._waveguides.driven)
+
+    def _excitation(self, data: Any) -> Complex:
+        """(p,) waves into guides in W^(1/2), then voltages of ports in V: 1 at the first mode, or at all ports where
+        there is no guide, unless given."""
+        modes, ports = self._modes, self._ports
+        usual = np.eye(1, modes + ports)[0] if modes else np.ones(ports)
+        kinds = [(modes, "mode(s) of waveguides", "amplitude"), (ports, "port(s)", "voltage")]
+        has = " and ".join(f"{count} {what}" for count, what, _ in kinds if count)
+        each = ", then one ".join(f"{given} for each" for count, _, given in kinds if count)
+        needed = f"this problem has {has}: give one {each}, finite numbers, or a wave"
+        name = "amplitudes and voltages" if modes and ports else "amplitudes" if modes else "voltages"
+        return np.asarray(finite_numbers(usual if data is None else data, modes + ports, name, needed), np.complex128)
 
     @named_options
     def scattering_matrix(self, reference: float = 50.0, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:
-        """S (p, p), for exp(-i omega t): of gaps for lines of `reference` ohm at all of them, of waveguide ports for
-        the waves of fed modes, whatever the reference. Options as in `solve`."""
+        """S (p, p), for exp(-i omega t): of the waves of fed modes of waveguides, whatever the reference, then of gaps,
+        for lines of `reference` ohm at all of them. Options as in `solve`."""
         if self._waveguides is None:
             return super().scattering_matrix(reference, **options)
-        guides, ohms, unit = self._waveguides, self._ohms_around, np.eye(len(self._waveguides.driven), dtype=complex)
-        made: Any = self.solve_all(list(unit), **options)
-        return np.stack([guides.outgoing(a, b.voltages, ohms) for a, b in zip(unit, made, strict=True)], axis=1)
+        (u, i), modes, r = self._terminals(options), self._modes, reference_resistance(reference)
+        into, out = self._waveguides.waves(u[:modes], i[:modes], self._ohms_around)
+        root = np.sqrt(r)
+        a = np.vstack([into, (u[modes:] / root + root * i[modes:]) / 2])
+        b = np.vstack([out, (u[modes:] / root - root * i[modes:]) / 2])
+        return np.asarray(b @ np.linalg.inv(a))
 
     @property
     def usual_solver(self) -> str:  # type: ignore[override]
@@ -153,7 +176,7 @@ class FedBodies(Connectable, PortMatrices, RadarProblem[CompositeSolution | Comp
         return found
 
     def _fed(self, gaps: tuple[Any, ...]) -> Self:
-        """These bodies, with their matrix and factors, fed at other gaps, without circuits."""
+        """These bodies, with their matrix and factors, fed at other gaps, without circuits; waveguides stay."""
         _ = self.system
         found = copy.copy(self)
         for name in ("_slots", "_port_weights", "_joined"):
@@ -165,13 +188,21 @@ class FedBodies(Connectable, PortMatrices, RadarProblem[CompositeSolution | Comp
         if not self.circuits:
             return super()._solve(data, options)
         checked = [self._checked(each) for each in data]
-        x, info = self._columns([each for each in checked if isinstance(each, ElectromagneticWave)], options)
+        sources = [each for each in map(self._source, checked) if each is not None]
+        x, info = self._columns(sources, options)
         return self._superposed(x, info, checked)
 
-    def _columns(self, waves: list[ElectromagneticWave], options: SolveOptions) -> tuple[Complex, SolutionInfo]:
-        """(N, n) unknowns for 1 V at each gap, then for waves; the record of the one with the largest residual."""
+    def _source(self, data: Any) -> Any:
+        """The excitation of bodies whose gaps are short circuits: a wave, waves in guides, or None for voltages."""
+        if isinstance(data, ElectromagneticWave) or not self._modes:
+            return data if isinstance(data, ElectromagneticWave) else None
+        return np.concatenate([data[: self._modes], np.zeros(len(self._joined.gaps))])
+
+    def _columns(self, sources: list[Any], options: SolveOptions) -> tuple[Complex, SolutionInfo]:
+        """(N, n) unknowns for 1 V at each gap, then for sources; the record of the one with the largest residual."""
         gaps = self._fed(self._joined.gaps)
-        sides = [gaps._right_hand_side(each) for each in (*np.eye(len(gaps.ports)), *waves)]
+        units = np.eye(self._modes + len(gaps.ports))[self._modes :]
+        sides = [gaps._right_hand_side(each) for each in (*units, *sources)]
         x, infos = self.system.solve(np.stack(sides, axis=1).astype(complex), options)
         return x, max(infos, key=lambda each: each.residual)
 
@@ -179,26 +210,30 @@ class FedBodies(Connectable, PortMatrices, RadarProblem[CompositeSolution | Comp
         """Solutions for voltages at the ports, or waves, by superposition of `_columns`."""
         joined, count = self._joined, len(self._joined.gaps)
         through = joined.weights.T @ x / self._ohms_around
-        # columns of waves for those data that are some, and no voltages at the ports then
+        # columns of sources for those data that have some, and voltages at the ports for those that are no waves
         received, given = np.zeros((count, len(checked)), complex), np.zeros((len(self.ports), len(checked)), complex)
         own, number = np.zeros((len(x), len(checked)), complex), count
         for n, each in enumerate(checked):
-            if isinstance(each, ElectromagneticWave):
+            if self._source(each) is not None:
                 received[:, n], own[:, n] = through[:, number], x[:, number]
                 number += 1
-            else:
-                given[:, n] = each
+            if not isinstance(each, ElectromagneticWave):
+                given[:, n] = each[self._modes :]
         circuits = joined.admittance(self.circuits, self.frequency)
         found = Joined.of(through[:, :count], 0.0, circuits, joined.free(), given, received)
         own += x[:, :count] @ found.voltages
         made = [self._solution(each, np.ascontiguousarray(c), info) for each, c in zip(checked, own.T, strict=True)]
         return [
-            replace(each, feed_currents=sent, circuit_power=float(power))
+            replace(
+                each, feed_currents=np.append(each.feed_currents[: self._modes], sent), circuit_power=float(power)
+            )
             if isinstance(each, CompositeAntennaSolution) else each
             for each, sent, power in zip(made, found.sent.T, found.absorbed, strict=True)
         ]  # fmt: skip
 
     def _combination(self, options: Any) -> Callable[[Complex], list[Any]]:
+        if self._modes:
+            raise ValueError("embedded patterns are of gaps alone: superpose solutions where waveguides are fed, too")
         x, info = self._columns([], self._options(options))
         return lambda given: self._superposed(x, info, list(given.T))
 
@@ -214,19 +249,18 @@ class FedBodies(Connectable, PortMatrices, RadarProblem[CompositeSolution | Comp
     def _fed_solution(
         self, voltages: NDArray[Any], x: NDArray[Any], info: SolutionInfo, radiating: RadiatingCurrents, given: Any
     ) -> CompositeAntennaSolution:
-        if self._waveguides is not None:
-            eta = self._ohms_around
-            u, i = self._waveguides.terminals(
-                np.asarray(voltages, np.complex128), np.asarray(eta * x, np.complex128), eta
-            )
-            return CompositeAntennaSolution(u, i, self._waveguides.names, info, radiating, **given)
         ports: Any = self.ports
+        u, sent = np.asarray(voltages, np.complex128), self._port_weights.T @ x
         names = tuple(getattr(each, "name", "") or f"port {number}" for number, each in enumerate(ports, start=1))
         loads: Any = self.loads
         through = self._feeding.slots([each.gap for each in loads])[0].T @ x
         resistances = np.array([each.impedance_at(self.frequency).real for each in loads], float)
+        if self._waveguides is not None:
+            modes, eta = self._modes, self._ohms_around
+            v, i = self._waveguides.terminals(u[:modes], np.asarray(eta * x, np.complex128), eta)
+            u, sent, names = np.append(v, u[modes:]), np.append(i, sent), (*self._waveguides.names, *names)
         solution = CompositeAntennaSolution(
-            voltages, self._port_weights.T @ x, names, info, radiating, **given,
+            u, sent, names, info, radiating, **given,
             load_currents=through.astype(complex), load_resistances=resistances,
         )  # fmt: skip
         if self.circuits or not any(isinstance(each, FiniteGap) for each in ports) or not solution.input_power > 0:

@@ -32,21 +32,22 @@ class Feeding:
 
     junctions: Junctions
     media: tuple[Region, ...]
+    surfaces: int
+    """The number of unknowns of surfaces, before those of wires."""
     wiring: WiresInRegions | None = None
 
     def slots(self, gaps: Sequence[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(unknowns, gaps) signed lengths w of the edges of slots, or currents through gaps of wires, and (gaps,) the s
         of each."""
-        count = self.junctions.dimension
-        unknowns = count + (0 if self.wiring is None else self.wiring.dimension)
+        unknowns = self.surfaces + (0 if self.wiring is None else self.wiring.dimension)
         found, shares = np.zeros((unknowns, len(gaps))), np.ones(len(gaps))
         for number, gap in enumerate(gaps):
             if isinstance(gap, DeltaGap):
-                found[:count, number], shares[number] = self._slot(gap)
+                found[: self.junctions.dimension, number], shares[number] = self._slot(gap)
             elif isinstance(gap, FiniteGap):
                 found[self.junctions.place(gap), number] = 1.0
             elif self.wiring is not None:
-                found[count:, number] = self.wiring.weights(gap)
+                found[self.surfaces :, number] = self.wiring.weights(gap)
         return found, shares
 
     def load_matrix(self, loads: Sequence[Lumped], frequency: float, eta: float) -> sp.csr_array:
@@ -66,6 +67,8 @@ class Feeding:
                 f"{gap} lies at edges at which an interface of two materials ends or continues: a gap is a slot in "
                 "metal, with metal on both sides of its edges and no other surface"
             )
+        if skeleton.is_guide[sectors.places[at] // 3].any():
+            raise ValueError(f"{gap} lies at the edge of a waveguide port, whose modes are its source: move it away")
         require_across(gap, mesh, skeleton.is_metal)
         around = np.unique(self.junctions.regions[at])
         regions = [int(each) for each in around if each != NONE]

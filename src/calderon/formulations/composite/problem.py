@@ -53,7 +53,7 @@ from calderon.operators import blocks
 from calderon.operators.sparse_factors import Unknowns
 from calderon.solvers import sparse_inverse
 from calderon.spaces import Loads, VectorFunction
-from calderon.validation import describe, finite_numbers, list_of
+from calderon.validation import describe, list_of
 from calderon.waves import ElectromagneticWave
 
 Gap = DeltaGap | WireGap | FiniteGap
@@ -91,8 +91,8 @@ class MaxwellProblem(FedBodies):
     loads: `Lumped` elements in such slots, in series with a port in the same one. With ports `solve(voltages)` is that
     of an antenna, 1 V unless given, in SI units and by default with solver="lu"; waves see them short-circuited.
     circuits: `Circuit`s between such gaps, as `connected` adds them; they join the solutions for all gaps, one each.
-    surfaces may hold `WaveguidePort`s, too: `solve(amplitudes)` is for waves into the guides then, of |a|^2 / 2 in W, 1
-    and 0 unless given, and `scattering_matrix()` that of their modes.
+    surfaces may hold `WaveguidePort`s, too: `solve(excitation)` is for waves into the guides then, of |a|^2 / 2 in W,
+    followed by the voltages of ports, 1 and 0 unless given; `scattering_matrix()` has their modes first.
 
     Raises ValueError, with the edges, where a region is not closed or two surfaces contradict each other, for regions
     and tags that are not known, and for bodies below k times diameter = 1e-3; TypeError for other arguments.
@@ -130,11 +130,6 @@ class MaxwellProblem(FedBodies):
         ports, loads = checked_slots(self.ports, self.loads, Gap if self.wires else DeltaGap | FiniteGap)
         object.__setattr__(self, "ports", ports)
         object.__setattr__(self, "loads", loads)
-        if self._has_guides and (self.ports or self.wires or self.circuits or self.loads):
-            raise ValueError(
-                "gaps, loads, wires and circuits do not go together with waveguide ports yet: feed the body by one or "
-                "the other"
-            )
         self._settle_wavenumber()
         size = self.wavenumber * self.mesh.diameter
         if size < LEAST_SIZE:
@@ -194,10 +189,18 @@ class MaxwellProblem(FedBodies):
     @cached_property
     def traces(self) -> tuple[RegionTraces, ...]:
         """The currents of each region, from all unknowns."""
+        return tuple(each.widened(self.function_space.dimension) for each in self._on_surfaces)
+
+    @cached_property
+    def _on_surfaces(self) -> tuple[RegionTraces, ...]:
+        """The currents of each region, from the unknowns of surfaces and waveguide ports."""
         given = self.junctions.traces
-        if self._waveguides is not None:
-            return self._waveguides.traces(given)
-        return tuple(each.widened(self.function_space.dimension) for each in given)
+        return given if self._waveguides is None else self._waveguides.traces(given)
+
+    @property
+    def _before_wires(self) -> int:
+        """The number of unknowns of surfaces and waveguide ports, which those of wires follow."""
+        return self.junctions.dimension + (0 if self._waveguides is None else self._waveguides.dimension)
 
     @cached_property
     def _waveguides(self) -> Waveguides | None:
@@ -216,7 +219,7 @@ class MaxwellProblem(FedBodies):
             return None
         assert self.frequency is not None
         wires: Any = self.wires
-        given = self.skeleton, self.junctions.traces, self._losses, self.media
+        given = self.skeleton, self._on_surfaces, self._losses, self.media
         return WiresInRegions.of(wires, *given, self._ohms_around, self.frequency)
 
     @cached_property
@@ -246,13 +249,12 @@ class MaxwellProblem(FedBodies):
 
     @cached_property
     def _feeding(self) -> Feeding:
-        return Feeding(self.junctions, self.media, self._wiring)
+        return Feeding(self.junctions, self.media, self._before_wires, self._wiring)
 
     @property
     def function_space(self) -> Any:
-        """The unknowns, which are coefficients of combinations of functions of all regions, then those of wires."""
-        further: Any = self._waveguides or self._wiring
-        return Unknowns(self.junctions.dimension + (0 if further is None else further.dimension))
+        """The unknowns: of combinations of functions of all regions, then of modes of waveguides, then of wires."""
+        return Unknowns(self._before_wires + (0 if self._wiring is None else self._wiring.dimension))
 
     @property
     def elements_per_wavelength(self) -> float:
@@ -294,12 +296,8 @@ class MaxwellProblem(FedBodies):
         return self.traces[self.skeleton.unbounded].space.loads()
 
     def _checked(self, data: Any) -> Any:
-        if self._waveguides is not None and not isinstance(data, ElectromagneticWave):
-            return self._waveguides.amplitudes(data)
-        if self.ports and not isinstance(data, ElectromagneticWave):
-            count = len(self.ports)  # type: ignore[arg-type]
-            needed = f"this problem has {count} port(s): give one voltage for each, finite numbers in V, or a wave"
-            return finite_numbers(np.ones(count) if data is None else data, count, "voltages", needed)
+        if self._ports + self._modes and not isinstance(data, ElectromagneticWave):
+            return self._excitation(data)
         wave = electromagnetic_wave(data, self.wavenumber, type(self).__name__, self.impedance)
         sources_on_side(wave, self.mesh, "both")
         for _, term in getattr(wave, "terms", ((1.0, wave),)):
@@ -319,13 +317,14 @@ class MaxwellProblem(FedBodies):
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
         if isinstance(data, np.ndarray):
+            found = -(self._port_weights @ (self._slots[1] * data[self._modes :]))
             if self._waveguides is not None:
-                return self._waveguides.right_hand_side(data, self.unknowns, self._ohms_around)
-            return -(self._port_weights @ (self._slots[1] * data))
+                found = found + self._waveguides.right_hand_side(data[: self._modes], self.unknowns, self._ohms_around)
+            return found
         loads, eta = self._loads, complex(data.impedance)
         found = self._combined(loads @ data.electric(loads.points), loads @ (eta * data.magnetic(loads.points)))
         if self._wiring is not None:
-            found[self.junctions.dimension :] = self._wiring.tested(data.electric)
+            found[self._before_wires :] = self._wiring.tested(data.electric)
         return found
 
     def _echoes(
@@ -337,7 +336,7 @@ class MaxwellProblem(FedBodies):
             waves = self._loads.plane_waves
             found = self._combined(waves(phases, vectors), waves(phases, np.cross(-r, vectors)))
             if self._wiring is not None:
-                found[self.junctions.dimension :] = self._wiring.echoes(r, vectors)
+                found[self._before_wires :] = self._wiring.echoes(r, vectors)
             return found
 
         sent = tested(transmit)
@@ -384,10 +383,10 @@ class MaxwellProblem(FedBodies):
         radiating = RadiatingCurrents(self.wavenumber, impedance, (electric[outer],), sources)
         names, wired = ("wired_regions", "region_wires", "wire_powers"), {}
         if self._wiring is not None:
-            through = coefficients[self.junctions.dimension :] / eta
+            through = coefficients[self._before_wires :] / eta
             lost += self._wiring.lost(through)
             radiating = self._wiring.radiating(radiating, through)
-            on_surfaces = coefficients[: self.junctions.dimension] / eta
+            on_surfaces = coefficients[: self._before_wires] / eta
             wired = dict(zip(names, self._wiring.inside(through, on_surfaces), strict=True))
         given: Any = {
             "electric_currents": tuple(electric), "magnetic_currents": tuple(magnetic), "regions": self.media,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.formulations.composite.sectors import Sectors, refuse
-from calderon.formulations.composite.surfaces import Interface, SurfaceKind
+from calderon.formulations.composite.surfaces import Interface, SurfaceKind, WaveguidePort
 from calderon.mesh import TriangleMesh
 from calderon.mesh.coincident import compacted
 from calderon.mesh.containment import winding_numbers
@@ -185,6 +185,11 @@ class Skeleton:
     def is_metal(self) -> NDArray[np.bool_]:
         """(nt,) which triangles are metal or sheets."""
         return np.array([not isinstance(each, Interface) for each in self.surfaces.values()])[self.kinds]
+
+    @cached_property
+    def is_guide(self) -> NDArray[np.bool_]:
+        """(nt,) which triangles are planes of waveguide ports."""
+        return np.array([isinstance(each, WaveguidePort) for each in self.surfaces.values()])[self.kinds]
 
     def called(self, region: int) -> str:
         """The name of a region in messages."""

@@ -20,11 +20,15 @@ from calderon.report import Kind, Stages
 from calderon.report.formatting import Row, frequency_text
 from calderon.report.kind import cost_rows, plan_rows
 
+LEAST = 1e-3
+"""Part of the power at a port that all ports together accept, below which gains are those of rounding."""
+
 
 @dataclass(frozen=True)
 class Posed:
-    """An antenna at any frequency: arguments of `MaxwellProblem`, or of a `WireAntenna` without a mesh; voltages in V;
-    frequencies in Hz at which S is computed, and that of the pattern, None for the one of the least |S11|."""
+    """An antenna at any frequency: arguments of `MaxwellProblem`, or of a `WireAntenna` without a mesh; waves of modes
+    and voltages in V; frequencies in Hz at which S is computed, and that of the pattern, None for the one of the least
+    |S11|."""
 
     given: dict[str, Any]
     voltages: Sequence[Any]
@@ -95,7 +99,7 @@ def posed(file: CaseFile[AntennaCase], stages: Stages) -> Posed:
         given |= {"mesh": mesh, "regions": case.regions, "surfaces": {each.name: each.sides for each in case.surface}}
     else:
         given["ground"] = case.ground
-    found = Posed(given, case.voltages, _frequencies(case), case.antennas.frequency)
+    found = Posed(given, case.excitation, _frequencies(case), case.antennas.frequency)
     table, key = ("surface", "outside") if case.surface else ("wire", "points")
     with stages.stage("set up the ports"), file.blamed(table, key, number=0):
         found.at(float(found.frequencies[-1]))
@@ -126,6 +130,11 @@ class AntennaKind(Kind[AntennaCase, Posed, AntennaResults]):
         with stages.stage("solve the pattern", frequency_text(at)):
             problem: Any = posed.at(at)
             solution = problem.solve(posed.voltages, **solve_options(case, problem))
+        through = np.real(solution.voltages * np.conj(solution.feed_currents)) / 2
+        if through.sum() < LEAST * np.abs(through).max():
+            what = f"{through.sum():.2g} W of the {np.abs(through).max():.2g} W at one port"
+            text = f"ports accept {what}: what enters by one leaves by others, so that there is no pattern to show"
+            raise file.mistake("antennas", "frequency", text)
         return AntennaResults(file, problem, sweep, solution)
 
     def plan(self, file: CaseFile[AntennaCase], stages: Stages) -> list[Row]:

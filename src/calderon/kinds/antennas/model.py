@@ -3,7 +3,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -13,7 +13,7 @@ from calderon.case.quantities import Conductivity, Frequency, Place, Resistance,
 from calderon.case.solver import MethodName
 from calderon.case.table import CaseModel, Table, key
 from calderon.formulations import Circuit, DeltaGap, FiniteGap, Lumped, WireGap
-from calderon.formulations.composite.surfaces import Interface, Metal, Sheet
+from calderon.formulations.composite.surfaces import Interface, Metal, Sheet, WaveguidePort
 from calderon.formulations.options import DEFAULTS
 from calderon.formulations.wires.wire import MOST_SEGMENTS, Wire
 from calderon.layers import Conductor
@@ -86,10 +86,15 @@ class MetalKeys(Table):
         return Conductor(self.conductivity, getattr(self, "thickness", None), permeability, self.roughness or 0.0)
 
 
+WAVEGUIDE = "into", "waves", "polarization", "amplitude"
+"""Keys of a surface that only waveguide ports have."""
+
+
 class BodySurface(NamedSurface, MetalKeys):
     """[[surface]]: a mesh with its name, and what it is: a thin sheet of metal within a region, the surface of metal
-    that is solid or between two regions, or an interface of two regions. Surfaces that touch have the same vertices
-    there. outside: the region on the side of the normals, of a sheet the one around it."""
+    that is solid or between two regions, an interface of two regions, or the plane of a waveguide port. Surfaces that
+    touch have the same vertices there. outside: the region on the side of the normals, of a sheet the one around it, of
+    a waveguide port the one in the guide."""
 
     ALWAYS: ClassVar[tuple[str, ...]] = (
         "translation",
@@ -102,13 +107,20 @@ class BodySurface(NamedSurface, MetalKeys):
         "thickness",
         "permeability",
         "roughness",
+        *WAVEGUIDE,
     )
     FURTHER: ClassVar[tuple[str, ...]] = ("thickness", *MetalKeys.FURTHER)
-    kind: Literal["sheet", "metal", "interface"] = key("what it is", "sheet")
+    kind: Literal["sheet", "metal", "interface", "waveguide"] = key("what it is", "sheet")
     outside: str = key("the region on the side of the normals, or around a sheet", AIR)
     inside: str | None = key("the region on the other side; of metal none unless given")
     resistance: Resistance | None = key("of a square of a sheet; 0 unless given")
     thickness: Size | None = key("of metal with a conductivity; many skin depths unless given")
+    into: tuple[float, float, float] | None = key(
+        "from a waveguide port into the guide, where one region is on both sides of it"
+    )
+    waves: int | None = key("modes of a waveguide port that are ports; 1 unless given", ge=1)
+    polarization: tuple[float, float, float] | None = key("of the field of the first mode of a waveguide port")
+    amplitude: float | None = key("of its first wave, |a|^2 / 2 in W; 1 at the first waveguide port unless given")
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> Self:
@@ -118,14 +130,20 @@ class BodySurface(NamedSurface, MetalKeys):
             raise ValueError("resistance and conductivity: give one of them")
         if self.kind == "interface" and self.conductivity is not None:
             raise ValueError("conductivity: that of metal, give those of regions in [[region]]")
-        if (self.kind == "interface") != (self.inside is not None) and self.kind != "metal":
+        if self.kind != "waveguide" and (given := [name for name in WAVEGUIDE if getattr(self, name) is not None]):
+            raise ValueError(f"{given[0]}: that of a waveguide port; a surface of the kind {self.kind!r} has none")
+        if self.kind == "waveguide" and self.conductivity is not None:
+            raise ValueError("conductivity: that of metal, and the plane of a waveguide port is open")
+        if self.kind in ("sheet", "interface") and (self.kind == "interface") != (self.inside is not None):
             raise ValueError("inside: an interface needs the region on its other side, a sheet has one region only")
         self.sides  # noqa: B018
         return self
 
     @property
-    def sides(self) -> Interface | Metal | Sheet:
+    def sides(self) -> Interface | Metal | Sheet | WaveguidePort:
         loss = self.loss
+        if self.kind == "waveguide":
+            return WaveguidePort(self.outside, self.inside, self.into, self.waves or 1, self.polarization)
         if self.kind == "interface":
             return Interface(self.outside, self.inside or "")
         if self.kind == "metal":
@@ -261,14 +279,14 @@ class AntennaCase(CaseModel):
             return self
         if not self.surface and not self.wire:
             raise ValueError("an antenna needs a [[surface]], a [[wire]] or antennas.deck")
-        if not self.port:
-            raise ValueError("an antenna needs a [[port]]")
+        if not self.port and not self.guides:
+            raise ValueError("an antenna needs a [[port]], or a [[surface]] of the kind 'waveguide'")
         if self.surface and antennas.ground is not None:
             raise ValueError("antennas.ground: below surfaces there is none yet, give a large plate as a [[surface]]")
         if antennas.band is None and antennas.frequency is None:
             raise ValueError('antennas.band: give frequency = "2.4 GHz", or band = { start = "2 GHz", stop = "3 GHz" }')
-        if not any(self.voltages):
-            raise ValueError("the voltages of all ports are 0: give one port a voltage")
+        if not any(self.excitation):
+            raise ValueError("the voltages and amplitudes of all ports are 0: give one port a voltage")
         return self
 
     @property
@@ -288,7 +306,19 @@ class AntennaCase(CaseModel):
         return regions[name] if name in regions else material(name)
 
     @property
-    def voltages(self) -> list[Any]:
-        """In V, one for each port."""
-        usual = [1.0] + [0.0] * (len(self.port) - 1)
-        return [u if each.voltage is None else each.voltage for u, each in zip(usual, self.port, strict=True)]
+    def guides(self) -> list[BodySurface]:
+        """The waveguide ports."""
+        return [each for each in self.surface if each.kind == "waveguide"]
+
+    @property
+    def modes(self) -> int:
+        """The number of modes of waveguides that are ports, which come before others."""
+        return sum(each.waves or 1 for each in self.guides)
+
+    @property
+    def excitation(self) -> list[float]:
+        """Waves of the modes of waveguides, |a|^2 / 2 in W, then voltages in V, one for each port."""
+        given = [[each.amplitude, *[0.0] * ((each.waves or 1) - 1)] for each in self.guides]
+        wanted = [*sum(given, []), *(each.voltage for each in self.port)]
+        usual = [1.0] + [0.0] * (len(wanted) - 1)
+        return [u if each is None else each for u, each in zip(usual, wanted, strict=True)]

@@ -15,18 +15,20 @@ from calderon.report.reflection import LINE, reflection, standing_wave_ratio
 
 @panel("solution")
 def impedance(results: AntennaResults, sheet: Sheet) -> None:
-    """The impedance of each port, inductive with a positive reactance."""
+    """The impedance of each port, inductive with a positive reactance; of modes of waveguides the accepted power."""
     solution, names = results.solution, results.solution.feeds
-    rows: list[Row] = []
-    impedances = {}
+    modes, rows, impedances = results.file.case.modes, list[Row](), {}
     for n, (u, i) in enumerate(zip(solution.voltages, solution.feed_currents, strict=True)):
+        if n < modes:
+            rows.append((names[n], number(500 * float(np.real(u * np.conj(i)))), "mW into the guide"))
+            continue
         rows.append((names[n], f"{complex(u):.4g}" if np.imag(u) else f"{np.real(u):g}", "V"))
         if u and i:
             z = complex(u / i)
             impedances[names[n]] = {"R_ohm": z.real, "X_ohm": -z.imag}
             rows.append(("its impedance", ohms(z), "ohm"))
             rows.append((f"its VSWR on {LINE:g} ohm", f"{float(standing_wave_ratio(reflection(z))):.3g}", ""))
-    if len(names) == 1 and rows[1:]:
+    if len(names) == 1 and impedances:
         sheet.headline(f"impedance, at {results.at}", rows[1][1], "ohm")
     sheet.numbers |= {"pattern_frequency_Hz": solution.frequency, "impedances": impedances}
     sheet.block(f"Ports at {results.at}", rows)

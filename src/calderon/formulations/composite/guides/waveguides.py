@@ -18,7 +18,6 @@ GHz, 3.5 mm triangles: -62 dB; without the scale -35 dB).
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,7 +28,6 @@ from calderon.formulations.composite.junctions import Junctions, RegionTraces
 from calderon.formulations.composite.surfaces import WaveguidePort
 from calderon.formulations.electromagnetic.dielectric_regions import Region
 from calderon.solvers import sparse_inverse
-from calderon.validation import finite_numbers
 
 Complex = NDArray[np.complex128]
 DECAY = 30.0
@@ -96,11 +94,15 @@ class Waveguides:
             found += [called] if port.waves == 1 else kinds
         return tuple(found)
 
+    @property
+    def _places(self) -> NDArray[np.int64]:
+        """(d,) numbers of the unknowns of fed modes: modes follow the functions of surfaces."""
+        return self.junctions.dimension + self.driven
+
     def traces(self, given: Sequence[RegionTraces]) -> tuple[RegionTraces, ...]:
         """Currents of the regions, with those of modes as the last unknowns."""
-        before = given[0].electric.shape[1]
+        low = before = self.junctions.dimension
         found = [each.widened(before + self.dimension) for each in given]
-        low = before
         for each in self.openings:
             own, count = found[each.region], len(each.modes)
             columns = sp.csr_array(each.currents)
@@ -113,18 +115,11 @@ class Waveguides:
     def matrix(self, given: Sequence[RegionTraces]) -> sp.csr_array:
         """(unknowns, unknowns) equation (2), with the traces of all regions."""
         unknowns = given[0].electric.shape[1]
-        low = unknowns - self.dimension
+        low, high = self.junctions.dimension, self.junctions.dimension + self.dimension
         parts = [given[each.region].electric.T @ sp.csr_array(each.weights) for each in self.openings]
-        b = sp.hstack([sp.csr_array((unknowns, low)), *parts]).tocsr()
-        diagonal = np.concatenate([np.zeros(low), self.admittances])
+        b = sp.hstack([sp.csr_array((unknowns, low)), *parts, sp.csr_array((unknowns, unknowns - high))]).tocsr()
+        diagonal = np.concatenate([np.zeros(low), self.admittances, np.zeros(unknowns - high)])
         return (sp.diags_array(diagonal) - 0.5 * (b + b.T)).tocsr()
-
-    def amplitudes(self, data: Any) -> Complex:
-        """(d,) waves into the guides, in W^(1/2); ValueError for others than finite numbers, one for each fed mode."""
-        count = len(self.driven)
-        needed = f"this problem has {count} mode(s) of waveguides: give one amplitude for each, or a wave"
-        given = np.eye(1, count)[0] if data is None else data
-        return np.asarray(finite_numbers(given, count, "amplitudes", needed), np.complex128)
 
     def _volts(self, amplitudes: Complex, ohms: float) -> tuple[Complex, Complex]:
         """(d,) the amplitudes a of equation (1) in V, and Y in S."""
@@ -135,19 +130,20 @@ class Waveguides:
         """(unknowns,) of equation (2); ohms: the impedance around."""
         found = np.zeros(unknowns, np.complex128)
         a, y = self._volts(amplitudes, ohms)
-        found[unknowns - self.dimension + self.driven] = 2 * y * ohms * a
+        found[self._places] = 2 * y * ohms * a
         return found
 
     def terminals(self, amplitudes: Complex, x: Complex, ohms: float) -> tuple[Complex, Complex]:
         """(d,) v in V and Y (a - b) in A of fed modes, whose power is Re v conj(i) / 2; x: all unknowns."""
         a, y = self._volts(amplitudes, ohms)
-        v = x[len(x) - self.dimension + self.driven]
+        v = x[self._places]
         return v, y * (2 * a - v)
 
-    def outgoing(self, amplitudes: Complex, voltages: Complex, ohms: float) -> Complex:
-        """(d,) the waves b out of the region, in W^(1/2), from v."""
-        a, y = self._volts(amplitudes, ohms)
-        return np.asarray((voltages - a) * np.sqrt(y.real))
+    def waves(self, v: Complex, i: Complex, ohms: float) -> tuple[Complex, Complex]:
+        """The waves a into the region and b out of it, in W^(1/2), from the `terminals` (d, n) of solutions."""
+        y = (self.admittances[self.driven] / ohms)[:, None]
+        root = np.sqrt(y.real) / 2
+        return (v + i / y) * root, (v - i / y) * root
 
     def _opening(self, port: WaveguidePort, number: int) -> Opening:
         skeleton, region = self.junctions.skeleton, self.junctions.skeleton.names.index(port.region)

@@ -49,7 +49,8 @@ class WiresInRegions:
         parts = []
         for each in numbers:
             chosen = tuple(n for n, owner in enumerate(owners) if owner == each)
-            perfect = skeleton.is_metal[skeleton.triangles_of(each)] & (losses[each] == 0)
+            metal = skeleton.is_metal & ~skeleton.is_guide
+            perfect = metal[skeleton.triangles_of(each)] & (losses[each] == 0)
             own = tuple(wires[n] for n in chosen)
             parts.append(Wiring(own, skeleton, each, traces[each], perfect, media[each], eta, frequency, chosen))
         return WiresInRegions(tuple(parts), tuple(numbers), skeleton.unbounded)
