@@ -14,11 +14,13 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import event
+from numba.core import event, ir, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
-from numba.core.compiler_machinery import LoweringPass, register_pass
-from numba.core.typed_passes import NativeLowering
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
+from numba.core.typed_passes import NativeLowering, NopythonRewrites
+from numba.core.untyped_passes import InlineClosureLikes
 from numba.extending import register_jitable
 
 from calderon.backends.kernel_cache import cache_of
@@ -50,7 +52,8 @@ class _HeldBack(event.Listener):
             self.depth += 1
             if self.depth == 1:
                 self.started, self.before = time.perf_counter(), gc.get_threshold()
-                gc.set_threshold(*self.before[:2], 1_000_000)  # collections of newer objects before one of the oldest
+                # the newest objects less often, and 1,000,000 collections of newer objects before one of the oldest
+                gc.set_threshold(max(20_000, self.before[0]), self.before[1], 1_000_000)
 
     def on_end(self, event: event.Event) -> None:
         if self.depth:
@@ -80,11 +83,59 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     nothing else: only then does the cache survive into a new process.
     """
     options: Any = {"nogil": True, "fastmath": set(ARITHMETIC), "error_model": "numpy", "no_cfunc_wrapper": True}
-    compiled: Any = numba.njit(**options)(function)
+    compiled: Any = numba.njit(**options, pipeline_class=KernelCompiler)(function)
     if compiled is not function:  # as it is with NUMBA_DISABLE_JIT
         compiled._cache = cache_of(function)
         _collector().kernels.add(compiled)
     return compiled
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _InlineClosures(InlineClosureLikes):
+    """Numba's pass where a function has closures or lists."""
+
+    def run_pass(self, state: Any) -> bool:
+        values = (each.value for block in state.func_ir.blocks.values() for each in block.find_insts(ir.Assign))
+        found = any(isinstance(each, ir.Expr) and each.op in ("make_function", "build_list") for each in values)
+        return found and super().run_pass(state)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _RewriteArrays(NopythonRewrites):
+    """Numba's pass where a function makes arrays of others: it turns arithmetic of whole arrays into loops."""
+
+    def run_pass(self, state: Any) -> bool:
+        made = (each.op for each, typed in state.calltypes.items() if _makes_array(typed) and isinstance(each, ir.Expr))
+        return not {"getitem", "static_getitem"}.issuperset(made) and super().run_pass(state)
+
+
+def _makes_array(typed: Any) -> bool:
+    return isinstance(getattr(typed, "return_type", None), types.Array)
+
+
+class _Passes(PassManager):
+    """Numba's passes without reports of each one and checks after it, a tenth of the time."""
+
+    @global_compiler_lock
+    def _runPass(self, index: int, each: Any, state: Any) -> None:
+        each.analysis = self._analysis
+        each.run_initialization(state)
+        each.run_pass(state)
+        each.run_finalizer(state)
+
+
+class KernelCompiler(Compiler):
+    """Numba's compiler of kernels, with the passes that they need: most have neither closures nor arithmetic of whole
+    arrays."""
+
+    REPLACED = {InlineClosureLikes: _InlineClosures, NopythonRewrites: _RewriteArrays}
+
+    def define_pipelines(self) -> list[Any]:
+        (usual,) = super().define_pipelines()
+        passes = _Passes(usual.pipeline_name)
+        passes.passes = [(self.REPLACED.get(each, each), text) for each, text in usual.passes]
+        passes.finalize()
+        return [passes]
 
 
 class _PartLibrary(JITCodeLibrary):
@@ -116,7 +167,7 @@ class _KnownByName(LoweringPass):
         return True
 
 
-class PartCompiler(Compiler):
+class PartCompiler(KernelCompiler):
     """Numba's compiler of functions that only other compiled functions call: to LLVM's intermediate code, of which the
     kernel that calls them has a copy. Numba would make machine code of each of them, too."""
 
