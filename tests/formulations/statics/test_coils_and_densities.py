@@ -59,6 +59,7 @@ def test_charge_on_a_wall_between_dielectrics():
     exact = glass.mesh.area * 1e-9 / (8 * np.pi * EPS0)
     assert inside == pytest.approx(exact, rel=5e-3) and outside == pytest.approx(exact / 2, rel=5e-4)
     assert found.density.coefficients == pytest.approx(1e-9, rel=1e-12)
+    assert found.energy == pytest.approx(0.5e-9 * glass.mesh.area * exact, rel=5e-3)
     with pytest.raises(ValueError, match="between materials with a given density"):
         found.forces()
 
@@ -73,6 +74,7 @@ def test_current_that_enters_at_walls():
     open_bar = cal.StaticProblem(mesh, regions, outside=None)
     found = open_bar.solve(densities={"in": 1.0, "out": -1.0})
     assert np.diff(found.field([[-0.2, 0, 0], [0.2, 0, 0]]))[0] == pytest.approx(0.1, rel=1e-4)
+    assert found.dissipated_power == pytest.approx(0.25 / 4.0, rel=1e-4)
     earthed = cal.StaticProblem(mesh, regions, {"earth": "out"}, outside=None)
     found = earthed.solve(voltages={"earth": 0.0}, densities={"in": 1.0})
     assert found.totals["earth"] == pytest.approx(-0.25, rel=1e-4)

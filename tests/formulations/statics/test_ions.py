@@ -43,3 +43,19 @@ def test_energies_of_charges_to_four_digits():
     found = problem.solve_all([{"sources": [cal.PointCharge(*one) for one in each]} for each in (dipole, equal)])
     for each, one in zip((dipole, equal), found, strict=True):
         assert one.solvation_energy == pytest.approx(kirkwood(0.125, given=each), rel=1e-4)
+
+
+def test_forces_among_ions_are_those_of_energies():
+    """A charged ball of metal next to a charge in a dielectric, in salt water, whose pressure counts."""
+
+    def solve(distance):
+        mesh = {"glass": cal.mesh.sphere(1.0, 0.4), "metal": cal.mesh.sphere(0.8, 0.32).translated([distance, 0, 0])}
+        water = cal.Region(permittivity=80.0, debye_length=1.2)
+        glass = {"glass": cal.Region("glass", permittivity=4.0)}
+        problem = cal.StaticProblem(cal.mesh.joined(mesh), glass, {"metal": "metal"}, outside=water)
+        return problem.solve(charges={"metal": 2e-9}, sources=[cal.PointCharge([0.2, 0, 0], 1e-9)])
+
+    forces = solve(2.4).forces()
+    by_energy = (solve(2.35).energy - solve(2.45).energy) / 0.1
+    assert forces["metal"][0] == pytest.approx(by_energy, rel=0.02)
+    assert np.abs(forces["metal"][1:]).max() < 0.02 * by_energy

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.mesh.errors import AccuracyWarning
 
 
 def coated(resin, around=1.0, h=0.5):
@@ -56,3 +57,10 @@ def test_steps_of_potentials_and_charges():
 def test_what_is_no_sweep(given, message):
     with pytest.raises(ValueError, match=message):
         coated(4.0, h=0.9).sweep(**given)
+
+
+def test_a_contrast_beyond_what_fields_X():
+    problem = coated(4.0, h=0.9)
+    with pytest.warns(AccuracyWarning, match=r"factor of 2e\+09") as noticed:
+        problem.sweep({"coat": [1e8, 2e9, 1e9]}, voltages={"core": 1.0})
+    assert len(noticed) == 1

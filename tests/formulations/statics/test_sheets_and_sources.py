@@ -40,6 +40,52 @@ def test_metal_between_two_regions_charges_both_sides():
     assert abs(c[0, 1] - c[1, 0]) < 1e-10 * c[0, 0] and -c[0, 1] > 3 * -alone[0, 1]
 
 
+def test_single_capacitors_and_resistors(tmp_path):
+    """They are minus the entries off the diagonal and sums of rows, as labelled arrays and as lines of SPICE."""
+    ball = cal.mesh.sphere(1.0, 0.7)
+    mesh = cal.mesh.joined({"a": ball, "b": ball.translated([3.0, 0, 0])})
+    problem = cal.StaticProblem(mesh, electrodes={"net a": "a", "b": "b"})
+    c = problem.capacitance_matrix()
+    mutual = c.mutual()
+    assert mutual.sel(row="net a", column="b").item() == -c.values[0, 1] > 0
+    assert np.diag(mutual) == pytest.approx(c.values.sum(axis=1)) and mutual.attrs["units"] == "F"
+    c.spice(tmp_path / "balls.sp", "balls")
+    lines = [each.split() for each in (tmp_path / "balls.sp").read_text().splitlines()[1:]]
+    assert lines[0] == [".subckt", "balls", "net_a", "b"] and lines[-1] == [".ends", "balls"]
+    found = {(one, other): float(value) for _, one, other, value in lines[1:-1]}
+    assert found["net_a", "b"] == pytest.approx(mutual.values[0, 1], rel=1e-8)
+    assert found["b", "0"] == pytest.approx(mutual.values[1, 1], rel=1e-8) and len(found) == 3
+    for name, path, message in (("b", "balls.txt", "ends with .sp"), ("NET_A", "balls.sp", "for one pin")):
+        with pytest.raises(ValueError, match=message):
+            c.assign_coords(row=["net a", name]).spice(tmp_path / path)
+    oil = cal.StaticProblem(
+        cal.mesh.joined({"a": ball, "b": ball.scaled(2.0)}),
+        {"oil": cal.Region(["a", "b"], conductivity=2.0)}, {"a": "a", "b": "b"}, outside=None,
+    )  # fmt: skip
+    oil.conductance_matrix().spice(tmp_path / "oil.cir")
+    letter, *pins, value = (tmp_path / "oil.cir").read_text().splitlines()[2].split()
+    assert letter == "R1" and pins == ["a", "b"] and float(value) == pytest.approx(oil.resistance("a", "b"), rel=1e-6)
+
+
+def test_fields_on_surfaces():
+    """u is that of both sides on walls, and of the side with a field on metal; the flux is the mean of both."""
+    mesh = cal.mesh.joined({"core": cal.mesh.sphere(1.0, 0.5), "coat": cal.mesh.sphere(1.5, 0.7)})
+    problem = cal.StaticProblem(mesh, {"oil": cal.Region(["core", "coat"], permittivity=2.2)}, {"core": "core"})
+    found = problem.solve({"core": 1.0})
+    core, coat = (mesh.restricted(each) for each in ("core", "coat"))
+    assert found.field([*core.vertices[:3], *core.centroids[:3]]) == pytest.approx(1.0, rel=0.02)
+    x = coat.centroids[:3]
+    middle = np.mean([found.field(s * x) for s in (1 - 1e-6, 1 + 1e-6)], axis=0)
+    assert found.field(x) == pytest.approx(middle, rel=1e-5)
+    with pytest.warns(AccuracyWarning, match="3 of 3 points lie on the surface"):
+        flux = found.flux_density(x)
+    both = np.mean([found.flux_density(s * x) for s in (1 - 1e-6, 1 + 1e-6)], axis=0)
+    assert np.abs(flux - both).max() < 1e-4 * np.abs(flux).max()
+    with pytest.warns(AccuracyWarning, match="on the surface"):  # on metal, of the side with a field
+        outward = np.einsum("ni,ni->n", found.field_strength(core.centroids), core.normals)
+    assert outward == pytest.approx(1 / (1 - 1 / 1.5 + 2.2 / 1.5), rel=0.15)
+
+
 def test_forces_where_metal_meets_walls_come_with_a_warning():
     found = pad_on_block(0.25, 11.7).solve({"pad": 1.0, "ground": 0.0})
     with pytest.warns(AccuracyWarning, match="metal meets walls between materials at 24 edges"):

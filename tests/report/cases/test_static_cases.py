@@ -98,6 +98,19 @@ def test_a_capacitor_its_report_and_its_plan(tmp_path):
     assert ("regions", "oil", "") in plan(file)
 
 
+def test_forces_on_walls_and_point_charges(tmp_path):
+    """Each has a row; by symmetry none acts within concentric shells, which no ratio of forces describes."""
+    charge = '[[source]]\nkind = "point-charge"\nposition = ["1.5 mm", 0, 0]\ncharge = "1 pC"\n[output]\n'
+    results = run(parse(CAPACITOR.replace("[output]\ncapacitance = true\n", charge)))
+    assert 0 < results.forces.imbalance < 0.2
+    arm, force = np.array([1.5e-3, 0, 0]), results.forces.forces["charge 1"]
+    assert results.forces.torques["charge 1"] == pytest.approx(np.cross(arm, force)) and force[0] > 0
+    assert not write(results, tmp_path / "out").failures
+    shown = json.loads((tmp_path / "out" / "summary.json").read_text())["forces_N"]
+    assert shown["charge 1"] == force.tolist()
+    assert run(parse(CAPACITOR)).forces.imbalance is None
+
+
 def test_currents_have_their_resistance():
     results = run(parse(BAR + "estimate = true\n"))
     assert (

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from calderon.formulations.statics.posed import Posed
 from calderon.formulations.statics.recovery import neighbour_means, squares
-from calderon.formulations.statics.surface_values import at_sides
+from calderon.formulations.statics.surface_values import at_sides, squared_decays
 from calderon.quadrature import triangle_rule
 from calderon.spaces import Function
 
@@ -21,11 +21,13 @@ def force_densities(posed: Posed, surface: Function, fluxes: Sequence[Function])
     With n from the first region to the second, the tangential gradient of u and the flux q = a du/dn through the wall,
 
         f = (a_1 - a_2)/2 (|grad_s u|^2 + q^2 / (a_1 a_2)) n        between materials,
-        f = q^2 / (2 a) n        on each side of metal, n out of it.
+        f = q^2 / (2 a) n        on each side of metal, n out of it,
 
+    and among ions, whose pressure is p = a kappa^2 u^2 / 2 more than without field, p_1 - p_2 along n (p = 0 in metal).
     Squares of linear u and constant q: recovery.py.
 
-    D. J. Korteweg, Ann. Phys. 9 (1880), 48; J. A. Stratton, Electromagnetic Theory (1941), section 2.24.
+    D. J. Korteweg, Ann. Phys. 9 (1880), 48; J. A. Stratton, Electromagnetic Theory (1941), section 2.24;
+    M. K. Gilson et al., J. Phys. Chem. 97 (1993), 3591, equation 42, of ions.
     """
     skeleton, mesh = posed.skeleton, posed.mesh
     rule = triangle_rule(2 * surface.space.scalar.element.degree)
@@ -43,6 +45,10 @@ def force_densities(posed: Posed, surface: Function, fluxes: Sequence[Function])
     # n out of the first region: out of metal it is the other way; a sheet has the sum of both sides alone
     between = (a - b) / 2 * (slopes + q / (a * b))
     sizes = np.where(metal, -q / (2 * a) + np.where(single, 0.0, r / (2 * b)), np.where(single, 0.0, between))
+    pressures = squared_decays(posed) * np.nan_to_num(constants) / 2
+    sizes = sizes + np.where(
+        single & ~metal, 0.0, np.subtract(*pressures.T)[:, None] * surface.values(rule.points) ** 2
+    )
     sizes = np.where(sheet, 0.0, np.nan_to_num(sizes))
     return sizes[..., None] * normals[:, None], every.points(rule.points), every.weights(rule)
 

@@ -63,15 +63,22 @@ class Posed:
         if not self.regions and self.outside is None:
             raise ValueError("a problem has at least one region: give regions=, or outside=Region()")
         self.kind  # noqa: B018 - constants of one kind, before they are compared
-        every = (*self.regions.values(), *(() if self.outside is None else (self.outside,)))
-        constants = [each.constant for each in every]
-        if (contrast := max(constants) / min(constants)) > CONTRAST:
-            warn_of_accuracy(
-                f"constants of regions differ by a factor of {contrast:.0e}: fields in the region of the larger one "
-                f"are small differences of large numbers, off by about {min(2e-10 * contrast, 1):.1g} of them; what is "
-                "around it hardly changes beyond 1e4, and metal (electrodes=) is the limit"
-            )
-        for each in every:
+
+    @property
+    def materials(self) -> tuple[Region, ...]:
+        """All regions, the outside last."""
+        return (*self.regions.values(), *(() if self.outside is None else (self.outside,)))
+
+    @property
+    def contrast(self) -> float:
+        """The largest constant over the smallest."""
+        constants = [each.constant for each in self.materials]
+        return max(constants) / min(constants)
+
+    def warn(self) -> None:
+        """AccuracyWarning for contrasts beyond what fields hold, MeshWarning for lengths in two units."""
+        warn_of_contrast(self.contrast)
+        for each in self.materials:
             if each.decay and not 1 / UNUSUAL < each.decay * self.mesh.diameter < UNUSUAL:
                 warn(
                     f"the mesh has a diameter of {self.mesh.diameter:.3g} m and salt water a Debye length of "
@@ -96,8 +103,7 @@ class Posed:
     @cached_property
     def kind(self) -> Kind:
         """The kind of the materials."""
-        regions = [*self.regions.values(), *(() if self.outside is None else (self.outside,))]
-        kinds = {each.kind.name: each.kind for each in regions if not each.is_vacuum}
+        kinds = {each.kind.name: each.kind for each in self.materials if not each.is_vacuum}
         if len(kinds) > 1:
             raise ValueError(f"regions have one kind of material, got {' and '.join(sorted(kinds))}")
         return next(iter(kinds.values()), Region().kind)
@@ -105,4 +111,15 @@ class Posed:
     @property
     def title(self) -> str:
         """The problem in a few words."""
-        return f"static field of {len(self.skeleton.regions)} regions with {self.kind.name}"
+        count = len(self.skeleton.regions)
+        return f"static field of {count} region{'s' if count > 1 else ''} with {self.kind.name}"
+
+
+def warn_of_contrast(contrast: float) -> None:
+    """AccuracyWarning beyond CONTRAST."""
+    if contrast > CONTRAST:
+        warn_of_accuracy(
+            f"constants of regions differ by a factor of {contrast:.0e}: fields in the region of the larger one are "
+            f"small differences of large numbers, off by about {min(2e-10 * contrast, 1):.1g} of them; what is around "
+            "it hardly changes beyond 1e4, and metal (electrodes=) is the limit"
+        )

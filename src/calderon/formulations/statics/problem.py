@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Unpack
@@ -23,7 +24,7 @@ from calderon.formulations.statics.files.layout_stack import LayoutStack
 from calderon.formulations.statics.files.openmeeg import read_openmeeg
 from calderon.formulations.statics.lead_field import lead_field
 from calderon.formulations.statics.loads import Source, density_loads, regions_of, source_loads
-from calderon.formulations.statics.posed import Excitation, Posed
+from calderon.formulations.statics.posed import Excitation, Posed, warn_of_contrast
 from calderon.formulations.statics.preconditioner import static_inverse
 from calderon.formulations.statics.region import Kind, Region
 from calderon.formulations.statics.skeleton import Skeleton
@@ -77,6 +78,7 @@ class StaticProblem(Problem[StaticSolution]):
     usual_solver: ClassVar[str] = "lu"
 
     def __post_init__(self) -> None:
+        self.posed.warn()
         _ = self.system
 
     @classmethod
@@ -199,11 +201,14 @@ class StaticProblem(Problem[StaticSolution]):
         if not any(constants):
             return self.solve_all(data, **options)
         chosen = self._options(options)
-        found = []
+        found, contrast = [], self.posed.contrast
         for own, together in groupby(zip(constants, data, strict=True), lambda each: each[0]):
             require_swept(own, list(self.skeleton.regions), chosen)
             step = self._with_materials(own)
             found += step._solve([one for _, one in together], step._preconditioned_anew(chosen))
+            contrast = max(contrast, step.posed.contrast)
+        if contrast > self.posed.contrast:  # else the problem said so
+            warn_of_contrast(contrast)
         return found
 
     def _with_materials(self, constants: Mapping[str, float]) -> "StaticProblem":
@@ -233,22 +238,23 @@ class StaticProblem(Problem[StaticSolution]):
     def capacitance_matrix(self, **options: Unpack[SolveChoices]) -> Any:
         """C as an `xarray.DataArray` in F with the names of the electrodes along row and column: Q_i = sum_j C_ij U_j
         (Maxwell's form), of potentials against 0 far away, or against each other in a closed region. Symmetric,
-        negative away from the diagonal. Options as in `solve`."""
-        self._require("permittivity", "capacitances")
+        negative away from the diagonal; `.mutual()` has the capacitances of single capacitors, and `.spice(path)`
+        writes these as a subcircuit. Options as in `solve`."""
+        self._require("permittivity", "capacitances are those")
         return self._labelled(self._matrix(options), "F", "capacitance")
 
     @named_options
     def conductance_matrix(self, **options: Unpack[SolveChoices]) -> Any:
         """G as an `xarray.DataArray` in S with the names of the electrodes: I_i = sum_j G_ij U_j for the currents that
-        electrodes feed in. Options as in `solve`."""
-        self._require("conductivity", "conductances")
+        electrodes feed in; `.mutual()` and `.spice(path)` as of capacitances. Options as in `solve`."""
+        self._require("conductivity", "conductances are those")
         return self._labelled(self._matrix(options), "S", "conductance")
 
     @named_options
     def resistance(self, a: str, b: str, **options: Unpack[SolveChoices]) -> float:
         """The resistance in ohm between two electrodes, while others carry no current. Options as in `solve`.
         ValueError where no conductor connects them."""
-        self._require("conductivity", "a resistance")
+        self._require("conductivity", "a resistance is that")
         names = list(self.electrodes)
         one, other = (names.index(one_of(each, names, "electrode")) for each in (a, b))
         if one == other:
@@ -288,15 +294,13 @@ class StaticProblem(Problem[StaticSolution]):
         return np.asarray(self.kind.factor * (lifts[:, None] * inverse - np.diag(lifts)), np.float64)
 
     def _labelled(self, values: NDArray[np.float64], unit: str, name: str) -> Any:
-        import xarray
-
         names = list(self.electrodes)
-        axes = {"row": names, "column": names}
-        return xarray.DataArray(values, axes, ("row", "column"), name, {"units": unit})
+        of = import_module("calderon.data.electrode_matrix").ElectrodeMatrix  # whose base is that of an extra, xarray
+        return of(values, {"row": names, "column": names}, ("row", "column"), name, {"units": unit})
 
     def _require(self, kind: str, what: str) -> None:
         if self.kind.name != kind:
-            raise ValueError(f"{what} are those of regions with {kind}=, these have {self.kind.name}=")
+            raise ValueError(f"{what} of regions with {kind}=, these have {self.kind.name}=")
 
     def _responses(self, options: SolveOptions) -> tuple[NDArray[np.float64], list[SolutionInfo]]:
         """Unknowns (n, electrodes) for a source of potential 1 at each electrode in turn, and their records."""
@@ -393,8 +397,8 @@ class StaticProblem(Problem[StaticSolution]):
     ) -> None:
         if self.electrodes and not voltages:
             raise ValueError(
-                "all electrodes have given charges, and outside=None: nothing fixes the potential; give one of them a "
-                "voltage"
+                "all electrodes have given charges, and nothing is outside: nothing fixes the potential; give one of "
+                "them a voltage"
             )
         charges = [each.charge for each in sources if isinstance(each, PointCharge)]
         entering = densities * self.mesh.areas

@@ -21,6 +21,9 @@ from calderon.formulations.statics.region import Kind, Region
 from calderon.formulations.statics.surface_values import strengths
 from calderon.mesh.errors import warn, warn_of_accuracy
 from calderon.potentials import Potential, double_layer_potential, single_layer_potential
+from calderon.potentials.near_evaluation import digits_of, off_surface
+from calderon.potentials.surface_field import warn_on_surface
+from calderon.quadrature import triangle_rule
 from calderon.spaces import P0, Function
 from calderon.validation import of_any_shape, one_or_more_points, one_point
 from calderon.view import Described, Scene, Viewable
@@ -104,14 +107,14 @@ class StaticSolution(SampledField, SavedSolution, Viewable, Described):
 
     @of_any_shape
     def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.float64]:
-        """The potential (n,) in V (of iron in A) at points (n, 3) off the surfaces; NaN in metal and where no region
-        is; in the region of a coil without its part, H = H_coil - grad u. Backend and precision as for
-        `Potential.evaluate`."""
+        """The potential (n,) in V (of iron in A) at points (n, 3), on surfaces the mean of the regions at both sides;
+        NaN in metal and where no region is; in the region of a coil without its part, H = H_coil - grad u. Backend and
+        precision as for `Potential.evaluate`."""
         return self._at(points, False, backend, precision)
 
     @of_any_shape
     def gradient(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.float64]:
-        """-E, or -H with that of coils, (n, 3); as `field`."""
+        """-E, or -H with that of coils, (n, 3); as `field`. On surfaces, where it may jump, a warning says so."""
         return self._at(points, True, backend, precision)
 
     def field_strength(self, points: ArrayLike) -> NDArray[np.float64]:
@@ -121,20 +124,36 @@ class StaticSolution(SampledField, SavedSolution, Viewable, Described):
     @of_any_shape
     def flux_density(self, points: ArrayLike) -> NDArray[np.float64]:
         """-a grad u (n, 3) at points (n, 3): D in C/m^2, J in A/m^2 or B in T."""
-        x = one_or_more_points(points)
-        constants = np.array([*(each.constant for each in self.posed.skeleton.regions.values()), np.nan])
-        return self.kind.factor * constants[self.posed.skeleton.located(x), None] * self.field_strength(x)
+        constants = np.array([each.constant for each in self.posed.skeleton.regions.values()])
+        return self._at(points, True, "numba", "double", -self.kind.factor * constants)
 
-    def _at(self, points: ArrayLike, gradient: bool, backend: str, precision: str) -> NDArray[np.float64]:
-        x = one_or_more_points(points)
+    def _at(
+        self,
+        points: ArrayLike,
+        gradient: bool,
+        backend: str,
+        precision: str,
+        factors: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
+        """u or grad u, times a factor of each region; at points on surfaces the mean of their sides that have a
+        field."""
+        given, mesh = one_or_more_points(points), self.posed.mesh
+        sides = off_surface(mesh.geometry(np.arange(mesh.number_of_triangles)), given, digits_of(points))
+        if gradient:
+            warn_on_surface(given, sides.on)
+        x = sides.points
         found = np.full((len(x), 3) if gradient else len(x), np.nan)
         where = self.posed.skeleton.located(x)
         for number in range(len(self.layers)):
             own = np.flatnonzero(where == number)
             if len(own):
-                found[own] = self._reaction(number, x[own], gradient, backend, precision)
-                found[own] += self._of_sources(number, x[own], gradient)
-        return found
+                values = self._reaction(number, x[own], gradient, backend, precision)
+                values = values + self._of_sources(number, x[own], gradient)
+                found[own] = values * (1.0 if factors is None else factors[number])
+        if not len(sides.on):
+            return found
+        with np.errstate(invalid="ignore"):  # 0 / 0 where neither side has a field
+            return np.asarray(sides.means(np.nan_to_num(found)) / sides.means((~np.isnan(found)).astype(float)))
 
     def _reaction(
         self, number: int, x: NDArray[np.float64], gradient: bool, backend: str = "numba", precision: str = "double"
@@ -178,7 +197,8 @@ class StaticSolution(SampledField, SavedSolution, Viewable, Described):
 
     @property
     def energy(self) -> float:
-        """1/2 sum U Q of electrodes and 1/2 sum q u of point charges, without the energy of each by itself, in J.
+        """1/2 sum U Q of electrodes, 1/2 sum q u of point charges, without the energy of each by itself, and 1/2 of the
+        integral of the density of charge of walls times u, in J.
         ValueError for conductors of current, and in uniform fields, whose energy has no bound."""
         if self.kind.name == "conductivity":
             raise ValueError("currents dissipate power: take dissipated_power")
@@ -186,7 +206,8 @@ class StaticSolution(SampledField, SavedSolution, Viewable, Described):
 
     @property
     def dissipated_power(self) -> float:
-        """sum U I of electrodes and sum I u of point sources of current, in W; ValueError for other materials."""
+        """sum U I of electrodes, and sum I u of currents that enter at points and walls, in W; ValueError for other
+        materials."""
         if self.kind.name != "conductivity":
             raise ValueError("power is dissipated by currents, in regions with conductivity=: take energy")
         return self._work()
@@ -194,21 +215,28 @@ class StaticSolution(SampledField, SavedSolution, Viewable, Described):
     def _work(self) -> float:
         others = [each for each in self.sources if not isinstance(each, PointCharge)]
         if others:
-            raise ValueError(f"energy and power are those of electrodes and point charges, not of {others[0]}")
+            kind = type(others[0]).__name__
+            raise ValueError(f"energy and power are those of electrodes, point charges and densities, not of a {kind}")
         total = sum(self.potentials[name] * self.totals[name] for name in self.totals)
         for each, number in zip(self.sources, self._source_regions, strict=True):
             x = each.position[None]  # type: ignore[union-attr]
             own = self._reaction(number, x, False) + self._of_sources(number, x, False, each)
             total += each.charge * float(own[0])  # type: ignore[union-attr]
-        return float(total)
+        rule = triangle_rule(2 * self.surface.space.scalar.element.degree)
+        free = np.flatnonzero(self.posed.skeleton.electrode_of < 0)
+        density = self.density.values(rule.points)[free] * self.posed.mesh.geometry(free).weights(rule)
+        return float(total + (density * self.surface.values(rule.points)[free]).sum())
 
     @property
     def solvation_energy(self) -> float:
         """1/2 sum q u_r of point charges in J, u_r the potential of what surrounds their region: the energy less that
         of the same charges in the material of their region everywhere. 1 kcal/mol is 6.9477e-21 J."""
         charges = [each for each in self.sources if isinstance(each, PointCharge)]
-        if not charges or len(charges) < len(self.sources):
-            raise ValueError("a solvation energy is that of point charges alone: solve(sources=[cal.PointCharge(...)])")
+        if not charges or len(charges) < len(self.sources) or self.totals or self.density.coefficients.any():
+            raise ValueError(
+                "a solvation energy is that of point charges alone, without electrodes and densities: "
+                "solve(sources=[cal.PointCharge(...)])"
+            )
         largest = max(abs(each.charge) for each in charges)
         if self.posed.mesh.diameter > MOLECULAR * largest:
             warn(

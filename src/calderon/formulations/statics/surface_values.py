@@ -24,6 +24,12 @@ def at_sides(posed: Posed) -> tuple[Values, Values]:
     return constants, normals
 
 
+def squared_decays(posed: Posed) -> Values:
+    """(triangles, 2) kappa^2 in 1/m^2 at both sides, 0 without ions or region."""
+    decays = np.array([*(each.decay for each in posed.skeleton.regions.values()), 0.0])
+    return np.asarray(decays[posed.skeleton.sides] ** 2)
+
+
 def strengths(posed: Posed, surface: Function, fluxes: Sequence[Function]) -> Values:
     """(triangles,) |grad u| in the middle of triangles, of the side where it is larger; of sheets, of which the sum of
     both sides is known, with half of it on each."""

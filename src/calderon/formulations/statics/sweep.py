@@ -31,32 +31,39 @@ STEPS = 100_000
 
 
 class SumOfRegions(LinearOperator):
-    """sum over regions of L' B R + H, with matrices or products B, and sparse L, R and H."""
+    """sum over regions of L' B R + H, with matrices or products B, and sparse L, R and H.
 
-    def __init__(self, parts: Sequence[tuple[sp.csr_array, Any, sp.csr_array]], local: sp.csr_array) -> None:
-        super().__init__(dtype=parts[0][1].dtype, shape=local.shape)
+    parts: each B, which regions may share, with (L, R) of its regions.
+    """
+
+    def __init__(self, parts: Sequence[tuple[Any, Sequence[tuple[sp.csr_array, sp.csr_array]]]], local: sp.csr_array):
+        super().__init__(dtype=parts[0][0].dtype, shape=local.shape)
         self.parts, self.local = parts, local
 
     def _matvec(self, x: NDArray[Any]) -> NDArray[Any]:
-        total = self.local @ x
-        for left, inner, right in self.parts:
-            total = total + left.T @ (inner @ (right @ x))
-        return np.asarray(total)
+        columns = x.reshape(len(x), -1)
+        total = self.local @ columns
+        for inner, sides in self.parts:  # of all regions at once
+            found = inner @ np.concatenate([right @ columns for _, right in sides], axis=1)
+            for (left, _), each in zip(sides, np.split(found, len(sides), axis=1), strict=True):
+                total = total + left.T @ each
+        return np.asarray(total.reshape(x.shape))
 
     _matmat = _matvec
 
     def to_array(self) -> NDArray[Any]:
         """The entries, a new array."""
         total = self.local.toarray().astype(self.dtype)
-        for left, inner, right in self.parts:
-            rows = left.T.tocsr() @ inner.to_array()
-            total += (right.T.tocsr() @ rows.T).T
+        for inner, sides in self.parts:
+            entries = inner.to_array()
+            for left, right in sides:
+                total += (right.T.tocsr() @ (left.T.tocsr() @ entries).T).T
         return total
 
     toarray = to_array
 
     def __str__(self) -> str:
-        return "; ".join(["layers of regions, kept", *(str(inner) for _, inner, _ in self.parts)])
+        return "; ".join(["layers of regions, kept", *(str(inner) for inner, _ in self.parts)])
 
 
 @dataclass(eq=False)
@@ -83,12 +90,12 @@ class SweptSystem(LinearSystem):
             self.kept[key] = made
         outer, parts = sp.diags_array(equation.scales).tocsr(), []
         for layers, scale, inner in zip(equation.unknowns.layers, scales, self.kept[key], strict=True):
-            unscaled = sp.diags_array(1 / scale)
+            unscaled, sides = sp.diags_array(1 / scale), []
             for number, u, q in layers.members:
                 a = equation.unknowns.skeleton.surfaces[number].region.constant
-                sides = sp.vstack([a * u, q]), sp.vstack([u, q / a])
-                left, right = ((unscaled @ each @ outer).tocsr() for each in sides)
-                parts.append((left, inner, right))
+                left, right = sp.vstack([a * u, q]), sp.vstack([u, q / a])
+                sides.append(((unscaled @ left @ outer).tocsr(), (unscaled @ right @ outer).tocsr()))
+            parts.append((inner, sides))
         local = outer @ equation.local @ outer if len(equation.lifts) else sp.csr_array(outer.shape)
         matrix = SumOfRegions(parts, local.tocsr())
         return matrix if self.thin is None else LiftedMatrix(matrix, self.thin())

@@ -16,11 +16,13 @@ from calderon.data import rectangle_places
 from calderon.formulations import Region, StaticProblem
 from calderon.formulations.statics.loads import regions_of
 from calderon.formulations.statics.solution import StaticSolution
+from calderon.formulations.statics.surface_values import at_sides
 from calderon.kinds.statics.model import StaticCase
 from calderon.kinds.statics.results import StaticForces, StaticResults
 from calderon.mesh import TriangleMesh
 from calderon.report.second_mesh import SecondMesh, estimated, other_meshes, second_mesh
 from calderon.report.stages import Stages
+from calderon.waves import PointCharge
 
 
 def posed_problem(file: CaseFile[StaticCase], stages: Stages) -> StaticProblem:
@@ -73,7 +75,8 @@ def computed(file: CaseFile[StaticCase], problem: StaticProblem, stages: Stages)
     case, output = file.case, file.case.output
     options, found = options_of(case), StaticResults(file, problem)
     if case.is_driven:
-        with stages.stage("assemble and solve"):
+        table, key = ("electrode", "name") if case.electrode else ("source", "kind")
+        with stages.stage("assemble and solve"), file.blamed(table, key, number=0):
             solution = problem.solve(**case.excitation, **options)
         found = _of_field(replace(found, solution=solution), solution, stages)
     if output.capacitance:
@@ -101,10 +104,19 @@ def _of_field(found: StaticResults, solution: StaticSolution, stages: Stages) ->
             found = replace(found, near_fields=near)
     if output.forces:
         with stages.stage("forces"):
-            charged = solution.sources and all(each.kind == "point-charge" for each in found.file.case.source)
-            on_charges = solution.force_on_sources() if charged else np.empty((0, 3))
-            found = replace(found, forces=StaticForces(solution.forces(), solution.torques(), on_charges))
+            found = replace(found, forces=_forces(solution))
     return found
+
+
+def _forces(solution: StaticSolution) -> StaticForces:
+    """Forces on walls, and on point charges where there are no other sources."""
+    forces, torques, charges = solution.forces(), solution.torques(), solution.sources
+    if charges and all(isinstance(each, PointCharge) for each in charges):
+        for number, (each, force) in enumerate(zip(charges, solution.force_on_sources(), strict=True), 1):
+            forces[f"charge {number}"], torques[f"charge {number}"] = force, np.cross(each.position, force)
+    largest = np.nanmax(at_sides(solution.posed)[0], axis=1)
+    scale = largest * solution.posed.mesh.areas @ solution.surface_strength.coefficients**2 / 2
+    return StaticForces(forces, torques, float(scale))
 
 
 def slice_points(case: StaticCase, mesh: TriangleMesh) -> NDArray[np.float64]:

@@ -83,17 +83,21 @@ def electrodes(results: StaticResults, sheet: Sheet) -> None:
 def forces(results: StaticResults, sheet: Sheet) -> None:
     """Forces and torques by tag and on point charges, and what is missing of their balance."""
     found: Any = results.forces
-    every = {**found.forces, **{f"charge {n}": each for n, each in enumerate(found.on_charges, 1)}}
-    factor, unit = prefixed_unit(max(float(np.abs(each).max()) for each in every.values()), "N")
+    factor, unit = prefixed_unit(max(float(np.abs(each).max()) for each in found.forces.values()), "N")
     rows = [
         [name, *(_signed(each / factor) for each in force),
-         *(" ".join(prefixed(each, "N m")) for each in found.torques.get(name, ()))]
-        for name, force in every.items()
+         *(" ".join(prefixed(each, "N m")) for each in found.torques[name])]
+        for name, force in found.forces.items()
     ]  # fmt: skip
     header = ["", *(f"force along {axis} ({unit})" for axis in "xyz"), *(f"torque about {axis}" for axis in "xyz")]
     sheet.table("Forces", header, rows)
-    for name, force in every.items():
+    for name, force in found.forces.items():
         sheet.number(f"forces_N.{name.replace('.', '_')}", force.tolist())
+    if len(found.forces) > 1:
+        missing = " ".join(prefixed(found.missing, "N"))
+        sheet.record(
+            "Balance", f"All forces sum to {missing} instead of 0: those not much larger are errors of the mesh."
+        )
     if found.imbalance is not None:
         sheet.error("error estimate: sum of all forces over their sizes", found.imbalance)
 

@@ -14,21 +14,29 @@ from calderon.mesh import TriangleMesh
 from calderon.report import Result
 from calderon.report.second_mesh import SecondMesh
 
+VANISHING = 1e-3
+"""Forces over their scale below which they cancel."""
+
 
 @dataclass(frozen=True)
 class StaticForces:
-    """Forces and torques about the origin (3,) by tag, in N and N m, and forces (sources, 3) on point charges."""
+    """Forces and torques about the origin (3,) in N and N m by the name of a tag, or of a point charge. scale: half the
+    integral of a |grad u|^2 over all surfaces in N, which forces that cancel are small against."""
 
     forces: dict[str, NDArray[np.float64]]
     torques: dict[str, NDArray[np.float64]]
-    on_charges: NDArray[np.float64]
+    scale: float
+
+    @property
+    def missing(self) -> float:
+        """The size of the sum of all forces in N, which is 0 but for the error."""
+        return float(np.linalg.norm(np.sum([*self.forces.values()], axis=0)))
 
     @property
     def imbalance(self) -> float | None:
-        """The sum of all forces, which is 0 but for the error, over the sum of their sizes; None for a single one."""
-        every = np.array([*self.forces.values(), *self.on_charges])
-        sizes = float(np.linalg.norm(every, axis=1).sum())
-        return float(np.linalg.norm(every.sum(axis=0))) / sizes if len(every) > 1 and sizes else None
+        """`missing` over the sum of the sizes of forces; None for a single one, and where forces vanish by symmetry."""
+        sizes = float(sum(np.linalg.norm(each) for each in self.forces.values()))
+        return self.missing / sizes if len(self.forces) > 1 and sizes > VANISHING * self.scale else None
 
 
 @dataclass(frozen=True)
