@@ -46,6 +46,7 @@ COVERS = {
     "horn": "field.png",
     "helix": "pattern.png",
     "monopole": "gain.png",
+    "inverted_f": "pattern.png",
     "loaded_dipole": "reactance.png",
     "patch_on_board": "gain.png",
     "driven_foundation": "water.png",
