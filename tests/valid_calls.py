@@ -205,7 +205,7 @@ def constructors() -> Iterator[Call]:
             "wires": [cal.Wire([[0, 0, 0], Z], 1e-3, 4)], "ports": cal.WireGap([0, 0, 0.5]), "frequency": 1e8,
             "loads": (), "wavenumber": None, "ground": None,
         },
-        "WireGap": {"at": [0, 0, 0.5], "direction": Z},
+        "WireGap": {"at": [0, 0, 0.5], "direction": Z, "outer_radius": 5e-3},
         "ViscothermalWall": {"kinematic_viscosity": 1.5e-5, "heat_capacity_ratio": 1.4, "prandtl": 0.7},
     }  # fmt: skip
     for name, arguments in given.items():

@@ -225,6 +225,30 @@ def test_what_a_wave_loses_is_scattered_and_absorbed():
             antenna.solve(**option)
 
 
+def test_a_coaxial_aperture_has_an_admittance_that_converges():
+    """The susceptance of a dipole of a wavelength; that of a gap without width grows with the number of segments."""
+
+    def fed(length, segments, outer):
+        port = cal.WireGap([0, 0, 0], [0, 0, 1], outer_radius=outer)
+        return cal.WireAntenna(straight(length, 2e-3, segments), port, F).solve()
+
+    narrow, wide = ([1 / fed(1.0, n, b).input_impedance for n in (40, 80, 120)] for b in (None, 4.6e-3))
+    assert abs(wide[2] - wide[1]) < 0.007 * abs(wide[2])
+    assert abs(narrow[2] - narrow[1]) > 0.03 * abs(narrow[2])
+    assert wide[2].real == pytest.approx(narrow[2].real, rel=2e-3)
+    dipole_z = fed(0.5, 80, 4.6e-3).input_impedance
+    rod, foot = cal.Wire([[0, 0, 0], [0, 0, 0.25]], 2e-3, 40), cal.WireGap([0, 0, 0], outer_radius=4.6e-3)
+    on_ground = cal.WireAntenna(rod, foot, F, ground="pec").solve()
+    assert on_ground.input_impedance == pytest.approx(dipole_z / 2, rel=1e-8)
+    assert on_ground.radiated_power() == pytest.approx(on_ground.input_power, rel=1e-3)
+    halves = [cal.Wire([[0, 0, 0], [0, 0, end]], 2e-3, 40) for end in (0.25, -0.25)]
+    port = cal.WireGap([0, 0, 0], [0, 0, 1], outer_radius=4.6e-3)
+    assert cal.WireAntenna(halves, port, F).solve().input_impedance == pytest.approx(dipole_z, rel=1e-8)
+    for outer, message in ((1e-3, "wider than the wire"), (0.4, "of the voltage of this aperture")):
+        with pytest.raises(ValueError, match=message):
+            fed(0.5, 40, outer)
+
+
 def test_a_coat_lowers_the_resonance():
     bare, coated = dipole(0.5, 1e-3, 42), dipole(0.5, 1e-3, 42, coating=(2e-3, 3.0))
     none = dipole(0.5, 1e-3, 42, coating=(2e-3, 1.0))

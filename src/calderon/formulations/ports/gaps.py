@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh import TriangleMesh
 from calderon.spaces import EdgeSpace
-from calderon.validation import one_point, real_numbers, unmasked
+from calderon.validation import one_point, positive_length, real_numbers, unmasked
 
 Tags = int | str | Iterable[int | str]
 OFF_LINE = 1e-5
@@ -163,20 +163,25 @@ def require_across(gap: DeltaGap, mesh: TriangleMesh, metal: NDArray[np.bool_] |
 
 @dataclass(frozen=True, eq=False)
 class WireGap:
-    """A gap in a wire, across which a port or a lumped element lies, infinitely narrow.
+    """A gap in a wire, across which a port or a lumped element lies, infinitely narrow, or the end of a coaxial line.
 
     at (3,): a point on the wire in m. direction (3,): along which its current counts as positive, by default that of
     the wire from its first to its last point. Where three wires or more meet no gap is possible: put it next to that
-    point. On the ground it lies between the ground and the wire.
+    point. On the ground it lies between the ground and the wire. outer_radius: in m, of a coaxial line that ends there,
+    whose inner conductor is the wire (`frill.aperture_field`); admittances converge then, where those of a gap without
+    width grow slowly as segments become short.
     """
 
     at: ArrayLike
     direction: ArrayLike | None = None
+    outer_radius: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "at", one_point(self.at, "the place of a gap"))
         if self.direction is not None:
             object.__setattr__(self, "direction", one_point(self.direction, "the direction of a gap"))
+        if self.outer_radius is not None:
+            positive_length(self.outer_radius, "the outer radius of a coaxial line in m")
 
     def weights(self, network: Any) -> NDArray[np.float64]:
         """(N,) the current through the gap of each function of a network of wires."""

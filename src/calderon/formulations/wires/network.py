@@ -16,6 +16,7 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 from calderon.formulations.ports.gaps import WireGap
+from calderon.formulations.wires.frill import aperture_field
 from calderon.formulations.wires.wire import Wire
 from calderon.mesh import AccuracyWarning
 from calderon.validation import callers_level
@@ -129,7 +130,7 @@ class WireNetwork:
                 f"{(self.segments[nearest, :3] + s[nearest] * along[nearest]).tolist()}"
             )
         part = s[nearest] / length[nearest]
-        end = 0 if part < JOINED else 1 if part > 1 - JOINED else None
+        end, grounded = 0 if part < JOINED else 1 if part > 1 - JOINED else None, False
         if end is not None:
             node = self.nodes[nearest, end]
             touching = np.flatnonzero((self.nodes == node).any(axis=1))
@@ -141,7 +142,11 @@ class WireNetwork:
             nearest = int(touching[0]) if gap.direction is None else nearest
             end = 0 if self.nodes[nearest, 0] == node else 1
             part = float(end)
-        found = (1 - part) * self.functions[[2 * nearest]] + part * self.functions[[2 * nearest + 1]]
+        if gap.outer_radius is None:
+            found = (1 - part) * self.functions[[2 * nearest]] + part * self.functions[[2 * nearest + 1]]
+        else:
+            spread = aperture_field(self.segments, nearest, part, gap.outer_radius, is_end=end is not None and grounded)
+            found = sparse.csr_array(spread[None]) @ self.functions
         sign = 1.0
         if gap.direction is not None:
             cosine = float(along[nearest] @ np.asarray(gap.direction)) / np.linalg.norm(np.asarray(gap.direction))

@@ -165,7 +165,7 @@ class WireTable(MetalKeys):
 
 
 PLACES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "wire": (("at",), ("toward",)),
+    "wire": (("at",), ("toward", "outer_radius")),
     "gap": ((), ("from_to", "between")),
     "finite": (("cells", "between"), ()),
 }
@@ -181,6 +181,7 @@ class Gap(Table):
     name: str = key("in tables", "")
     at: Place | None = key("a point on a wire")
     toward: tuple[float, float, float] | None = key("direction of positive current; that of the wire unless given")
+    outer_radius: Size | None = key("of a coaxial line that ends at the wire, its inner conductor")
     from_to: tuple[Place, Place] | None = key("ends of a slot in metal")
     between: tuple[str, str] | None = key("two surfaces whose common edges are a slot, or at both ends of a gap")
     cells: str | None = key("the surface of a gap of finite width, an interface")
@@ -198,7 +199,7 @@ class Gap(Table):
         if self.kind == "finite":
             return FiniteGap(self.cells, self.between, self.name)  # type: ignore[arg-type]
         if self.kind == "wire":
-            return WireGap(self.at, self.toward)  # type: ignore[arg-type]
+            return WireGap(self.at, self.toward, self.outer_radius)  # type: ignore[arg-type]
         return DeltaGap(line=self.from_to, between=self.between, name=self.name)
 
 
