@@ -95,6 +95,7 @@ def test_a_magnetic_ball_in_the_field_of_a_loop():
     assert np.abs(nothing.field([[0.1, 0.2, 0.3], [0, 0, 2.0]])).max() < 1e-12
 
 
+@pytest.mark.variant
 def test_two_materials_by_name_and_compressed_methods():
     mesh = ball()
     tags = (np.linalg.norm(mesh.centroids, axis=1) < 0.6).astype(int)
@@ -103,7 +104,10 @@ def test_two_materials_by_name_and_compressed_methods():
     dense = problem.solve(cal.UniformField([0, 0, 1.0]), method="dense", rtol=1e-8)
     compressed = problem.solve(cal.UniformField([0, 0, 1.0]), method="hmatrix", rtol=1e-6)
     assert np.abs(compressed.interior.coefficients - dense.interior.coefficients).max() < 1e-5
-    single = InhomogeneousPotential(mesh, lambda x: np.eye(3) * np.full((len(x), 1, 1), 4.0), space="P1")
+
+
+def test_a_multiple_of_the_unit_tensor_is_a_number():
+    single = InhomogeneousPotential(ball(), lambda x: np.eye(3) * np.full((len(x), 1, 1), 4.0), space="P1")
     expected = problem_matrix(4.0)
     assert np.abs((single.elimination.matrix - expected).toarray()).max() < 1e-12
 
