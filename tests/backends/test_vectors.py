@@ -7,6 +7,7 @@ import numba
 import numba.experimental
 import numpy as np
 import pytest
+from llvmlite.binding import ffi
 from numba.core import event
 
 from calderon.backends.log_and_angle import angle, logarithm
@@ -87,13 +88,13 @@ def test_kernels_align_their_stack() -> None:
 
 @pytest.mark.usefixtures("nothing_compiled")
 @pytest.mark.parametrize("enabled", [True, False])
-def test_the_collector_leaves_older_objects_alone_while_a_kernel_compiles(enabled: bool) -> None:
+def test_the_collector_and_timers_of_calls_wait_while_a_kernel_compiles(enabled: bool) -> None:
     """One kernel that compiles and one that does not; the collector itself stays as it was."""
     seen = []
 
     class Listener(event.Listener):
         def on_start(self, event: event.Event) -> None:
-            seen.append((gc.isenabled(), gc.get_threshold()[2] > 100 * thresholds[2]))
+            seen.append((gc.isenabled(), gc.get_threshold()[2] > 100 * thresholds[2], len(timers)))
 
         def on_end(self, event: event.Event) -> None:
             pass
@@ -104,7 +105,8 @@ def test_the_collector_leaves_older_objects_alone_while_a_kernel_compiles(enable
     def bad(x):  # type: ignore[no-untyped-def]
         return x.nothing
 
-    before, thresholds = gc.isenabled(), gc.get_threshold()
+    before, thresholds, timers = gc.isenabled(), gc.get_threshold(), ffi.lib._lock._cblist
+    reported = len(timers)
     first, second = kernel(good), kernel(bad)  # the listener of the package comes first
     listener = Listener()
     event.register("numba:compile", listener)
@@ -114,10 +116,11 @@ def test_the_collector_leaves_older_objects_alone_while_a_kernel_compiles(enable
         with pytest.raises(numba.TypingError):
             second(1)
         assert gc.isenabled() == enabled and gc.get_threshold() == thresholds
+        assert len(timers) == reported > 0
     finally:
         event.unregister("numba:compile", listener)
         gc.enable() if before else gc.disable()
-    assert seen == [(enabled, True)] * 2
+    assert seen == [(enabled, True, 0)] * 2
 
 
 def test_classes_that_others_compile_still_do() -> None:

@@ -73,7 +73,7 @@ def test_the_command_prints_the_schema():
     [
         ("[solver]", "[solver]\nrtoll = 1e-3"),
         ('surface = ["abs"]', 'surface = ["phases"]'),
-        ('frequency = "200 Hz"', 'frequency = "200 m"'),
+        ('frequency = "150 Hz"', 'frequency = "150 m"'),
         ("[incident]", "[incidence]"),
     ],
 )

@@ -245,7 +245,7 @@ def test_a_misspelt_kind_is_told_with_the_tables_of_that_kind(given, name):
 def test_every_example_is_a_valid_case_and_unknown_names_are_answered():
     assert {"submarine", "rigid-sphere"} <= set(examples())
     submarine = example("submarine").case
-    assert submarine.physics.frequency == (200.0,) and submarine.physics.speed_of_sound == 1500.0
+    assert submarine.physics.frequency == (150.0,) and submarine.physics.speed_of_sound == 1500.0
     assert submarine.incident.azimuth == pytest.approx(np.radians(10)) and submarine.output.far_field.count == 361
     with pytest.raises(ValueError, match="did you mean 'submarine'"):
         example("submarin")

@@ -14,6 +14,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from llvmlite.binding import ffi
 from numba.core import event, ir, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
@@ -36,24 +37,29 @@ argument reduction.
 
 
 class _HeldBack(event.Listener):
-    """Python's garbage collector leaves older objects alone while a kernel of this package is compiled.
+    """Python's garbage collector and the timers of llvmlite rest while a kernel of this package is compiled.
 
-    It would traverse all objects of Numba repeatedly, which takes a seventh of the time. It stays on for new objects.
-    Nothing is done for kernels of other packages. Numba reports kernels, and the functions that they call, while it
-    holds its lock.
+    The collector would traverse all objects of Numba repeatedly, which takes a seventh of the time: it leaves older
+    objects alone and looks at new ones less often. llvmlite would report each of its 50,000 calls to the timers of all
+    functions that are being compiled, which takes a tenth. Nothing is done for kernels of other packages. Numba reports
+    kernels, and the functions that they call, while it holds its lock.
     """
 
     def __init__(self) -> None:
         self.kernels, self.depth, self.before = weakref.WeakSet[Any](), 0, gc.get_threshold()
         self.started = self.seconds = 0.0
+        self.calls: list[Any] = getattr(getattr(ffi.lib, "_lock", None), "_cblist", [])
+        self.held: list[Any] = []
 
     def on_start(self, event: event.Event) -> None:
         if self.depth or event.data["dispatcher"] in self.kernels:
             self.depth += 1
             if self.depth == 1:
                 self.started, self.before = time.perf_counter(), gc.get_threshold()
+                newest, newer, _ = self.before
                 # the newest objects less often, and 1,000,000 collections of newer objects before one of the oldest
-                gc.set_threshold(max(20_000, self.before[0]), self.before[1], 1_000_000)
+                gc.set_threshold(max(20_000, newest) if newest else 0, newer, 1_000_000)
+                self.held[:], self.calls[:] = self.calls, []
 
     def on_end(self, event: event.Event) -> None:
         if self.depth:
@@ -61,6 +67,7 @@ class _HeldBack(event.Listener):
             if self.depth == 0:
                 self.seconds += time.perf_counter() - self.started
                 gc.set_threshold(*self.before)
+                self.calls[:] = self.held
 
 
 @functools.cache
