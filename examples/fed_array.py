@@ -85,7 +85,7 @@ def main(folder: Path, h: float = 6e-3, cells: int = 1) -> None:
     aperture = 10 * np.log10(4 * np.pi * 16 * PITCH[0] * PITCH[1] / wavelength**2)
     for name, phi, pitch in (("E plane", 0.0, PITCH[0]), ("H plane", np.pi / 2, PITCH[1])):
         gain = solution.gain(np.abs(theta), np.where(theta < 0, phi + np.pi, phi), decibels=True)
-        cuts[name] = gain.clip(-20)
+        cuts[name] = gain
         strongest, width = float(np.degrees(theta[gain.argmax()])), np.degrees(solution.beam_width(phi))
         angle = np.linspace(0, 0.3, 3001)[1:]
         phase = np.pi * pitch / wavelength * np.sin(angle)
@@ -96,7 +96,8 @@ def main(folder: Path, h: float = 6e-3, cells: int = 1) -> None:
         assert abs(strongest) <= 1 and abs(width / expected - 1) < 0.05
         assert aperture - 2 < gain.max() < aperture
     print(f"an aperture with equal fields: {aperture:.2f} dBi")
-    cal.plots.cartesian(np.degrees(theta), cuts, "angle from the normal (degrees)", "gain (dBi)", folder / "gain.png")
+    cal.plots.cartesian(np.degrees(theta), cuts, "angle from the normal (degrees)", "gain (dBi)", folder / "gain.png",
+                        limits=(-20, None))  # fmt: skip
     cal.plots.currents(solution.surface, folder / "fed_array.png", view="top")
 
 

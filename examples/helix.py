@@ -43,8 +43,8 @@ def main(folder: Path, points: int = 15) -> None:
     print(f"Z = {solution.input_impedance.conjugate():.1f} ohm, {on_axis:.2f} dBi on the axis, by measurements "
           f"{expected():.2f} dBi; axial ratio {ratio:.3f}, power {spent:.5f}")  # fmt: skip
     cal.plots.cartesian(
-        np.degrees(theta), {"helix": np.maximum(cut, -25)}, "angle from the axis (degrees)", "gain (dBi)",
-        folder / "pattern.png",
+        np.degrees(theta), {"helix": cut}, "angle from the axis (degrees)", "gain (dBi)",
+        folder / "pattern.png", limits=(-25, None),
     )  # fmt: skip
     band = np.linspace(0.7, 1.3, points)
     made = [helix(each * FREQUENCY).solve() for each in band]

@@ -56,10 +56,11 @@ def main(folder: Path, heights: int = 25) -> None:
     cal.plots.cartesian(
         places, resistances, "height (wavelengths)", "input resistance (ohm)", folder / "resistance.png"
     )
-    patterns = {name: np.maximum(across(dipole(0.5, ground).solve()), -20) for name, ground in GROUNDS.items()}
+    patterns = {name: across(dipole(0.5, ground).solve()) for name, ground in GROUNDS.items()}
     cal.plots.cartesian(
-        np.degrees(THETA), patterns, "angle from the zenith (degrees)", "gain (dBi)", folder / "pattern.png"
-    )
+        np.degrees(THETA), patterns, "angle from the zenith (degrees)", "gain (dBi)", folder / "pattern.png",
+        limits=(-20, None),
+    )  # fmt: skip
     draw_field(folder, dipole(0.5, earth).solve())
 
 

@@ -37,9 +37,10 @@ def main(folder: Path, h: float = 7e-3) -> None:
         folder / "impedance.png",
     )  # fmt: skip
     theta = np.linspace(-np.pi / 2, np.pi / 2, 181)
-    cuts = {name: solution.gain(np.abs(theta), np.where(theta < 0, phi + np.pi, phi), decibels=True).clip(-20)
+    cuts = {name: solution.gain(np.abs(theta), np.where(theta < 0, phi + np.pi, phi), decibels=True)
             for name, phi in (("E plane", 0.0), ("H plane", np.pi / 2))}  # fmt: skip
-    cal.plots.cartesian(np.degrees(theta), cuts, "angle from the normal (degrees)", "gain (dBi)", folder / "gain.png")
+    cal.plots.cartesian(np.degrees(theta), cuts, "angle from the normal (degrees)", "gain (dBi)", folder / "gain.png",
+                        limits=(-20, None))  # fmt: skip
     sweep.write_touchstone(folder / "patch.s1p")
     (resonance,) = sweep.resonances()
     assert abs(resonance.frequency / 2.358e9 - 1) < 0.005, resonance

@@ -35,6 +35,15 @@ def test_polar_takes_linear_units_from_zero():
     assert axes.get_rmin() == 0 and axes.get_rmax() >= 3
 
 
+def test_curves_leave_the_axes_below_a_limit_and_the_other_one_fits_what_is_left():
+    levels = np.where(ANGLES < 1, -np.inf, np.linspace(-300, 6, 73))
+    axes = plots.cartesian(ANGLES, {"a": levels}, limits=(-24, None)).axes[0]
+    assert axes.get_ylim() == pytest.approx((-24, 7.5)) and axes.get_lines()[0].get_ydata().min() == -np.inf
+    assert plots.cartesian(ANGLES, {"a": ANGLES}, limits=(-1, 9)).axes[0].get_ylim() == (-1, 9)
+    with pytest.raises(ValueError, match=r"no value lies between the limits \(20, None\)"):
+        plots.cartesian(ANGLES, {"a": levels}, limits=(20, None))
+
+
 def test_labels_tell_curves_apart_and_a_single_one_has_no_legend():
     two = plots.cartesian(ANGLES, {"a": ANGLES, "b": -ANGLES}, "angle (rad)", "x (m)").axes[0]
     assert [text.get_text() for text in two.get_legend().get_texts()] == ["a", "b"]

@@ -119,14 +119,15 @@ def cartesian(
     title: str = "",
     xscale: str = "linear",
     yscale: str = "linear",
-    limits: tuple[float, float] | None = None,
+    limits: tuple[float | None, float | None] | None = None,
     marks: Mapping[str, float] | None = None,
 ) -> Figure:
     """Curves {label: values (n,)} over x (n,); xlabel and ylabel carry the units, e.g. "angle (degrees)".
 
     exact: values at the same x, or (x, values), a fine dark line with circles. references: {label: (x,
-    values)}, points drawn with the curves, such as measurements. xscale, yscale: "linear" or "log". marks: {label: x},
-    upright lines, such as resonances.
+    values)}, points drawn with the curves, such as measurements. xscale, yscale: "linear" or "log". limits: the least
+    and the largest value that are drawn, None for those of the curves; what lies beyond is left out, such as the nulls
+    of a pattern with limits=(-25, None). marks: {label: x}, upright lines, such as resonances.
     """
     for scale in (xscale, yscale):
         if scale not in ("linear", "log"):
@@ -145,7 +146,8 @@ def cartesian(
         if "degree" in xlabel or "°" in xlabel:
             axes.xaxis.set_major_locator(MaxNLocator(nbins=9, steps=[1, 1.5, 3, 4.5, 6, 9, 10]))
     if limits is not None:
-        axes.set_ylim(*limits)
+        every = [*lines.values(), *([reference[1]] if reference else []), *(y for _, y in others.values())]
+        axes.set_ylim(*_completed(limits, np.concatenate(every)))
     for label, at in (marks or {}).items():
         axes.axvline(at, color=MUTED, linewidth=0.9, linestyle=(0, (4, 2)), zorder=2)
         axes.annotate(
@@ -254,6 +256,19 @@ def _plot(
             x, y, label=label, linestyle="none", marker=marker, markersize=3.4, markeredgewidth=0.8, color=INK,
             markerfacecolor="white", markevery=max(1, len(x) // 60), zorder=4, clip_on=False,
         )  # fmt: skip
+
+
+def _completed(limits: tuple[float | None, float | None], values: NDArray) -> tuple[float, float]:
+    """Limits of an axis: one that is None lies beyond the values, by a twentieth of what is shown of them."""
+    low = -np.inf if limits[0] is None else limits[0]
+    high = np.inf if limits[1] is None else limits[1]
+    within = values[np.isfinite(values) & (values >= low) & (values <= high)]
+    if not len(within):
+        raise ValueError(f"no value lies between the limits {limits}: nothing would be drawn")
+    bottom = within.min() if limits[0] is None else low
+    top = within.max() if limits[1] is None else high
+    beyond = 0.05 * (top - bottom)
+    return bottom - beyond * (limits[0] is None), top + beyond * (limits[1] is None)
 
 
 def _plain_decades(axis: Axis) -> None:
