@@ -33,6 +33,8 @@ MODULES = (
     "coupling",
 )
 """Public modules; other names are those of calderon itself, or are parts of such objects."""
+FOREIGN = "object", "Exception", "tuple", "LinearOperator"
+"""Classes of other packages whose members are not repeated on pages."""
 BLOCK = re.compile(r"(?m)^```\{names\} ([\w.]+)\n```$")
 PROGRAM = re.compile(r"(?ms)^```python\n(.*?)^```")
 
@@ -157,6 +159,22 @@ def escaped(text: str) -> str:
     )
 
 
+@functools.cache
+def classes() -> dict[type, Name]:
+    """The classes that have a page."""
+    return {one.value: one for one in names() if inspect.isclass(one.value)}
+
+
+def ancestors(value: type) -> list[Name]:
+    """Classes with a page that a class inherits members from, without those that another of them inherits from."""
+    found = [each for each in value.__mro__[1:] if each in classes()]
+    return [
+        classes()[each]
+        for each in found
+        if not any(each in other.__mro__[1:] for other in found)
+    ]
+
+
 def page(one: Name) -> str:
     """The page of a name; it is reached from the table of its group."""
     kind = (
@@ -181,12 +199,14 @@ def page(one: Name) -> str:
         f".. currentmodule:: {one.module}",
         f".. auto{kind}:: {one.name}",
     ]
-    lines += (
-        ["   :inherited-members: object, Exception, tuple"]
-        if kind == "class" and one.is_public
-        else []
-    )
+    others = ancestors(one.value) if kind == "class" and one.is_public else []
+    if kind == "class" and one.is_public:
+        without = [*FOREIGN, *(each.value.__name__ for each in others)]
+        lines.append(f"   :inherited-members: {', '.join(without)}")
     lines += ["```", ""]
+    if others:
+        links = " and ".join(f"[`{each.shown}`]({each.page}.md)" for each in others)
+        lines += [f"Members of {links} are members of this class, too.", ""]
     if program := example(one):
         lines += ["## Example", "", "```python", program.rstrip(), "```", ""]
     return "\n".join(lines)
