@@ -259,7 +259,7 @@ def _plot(
 
 
 def _completed(limits: tuple[float | None, float | None], values: NDArray) -> tuple[float, float]:
-    """Limits of an axis: one that is None lies beyond the values, by a twentieth of what is shown of them."""
+    """Limits of an axis: an end without one (None) lies beyond the values by a twentieth of what is shown of them."""
     low = -np.inf if limits[0] is None else limits[0]
     high = np.inf if limits[1] is None else limits[1]
     within = values[np.isfinite(values) & (values >= low) & (values <= high)]
