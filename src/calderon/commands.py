@@ -46,7 +46,7 @@ from calderon.warm_up import warm_up as warmed_up
 DEPENDENCIES = ("numpy", "scipy", "numba", "matplotlib", "h5py", "pydantic")
 EXTRAS = tuple("pyvista gmsh cupy-cuda12x cupy-cuda13x pyopencl mpi4py xarray pandas meshio sofar gdstk mcp".split())
 PLAIN = "calderon-plain"
-SIGNS = str.maketrans({"−": "-", "–": "-", "°": " deg", "×": "x", "✓": "+"})
+SIGNS = str.maketrans({"−": "-", "–": "-", "°": " deg", "×": "x", "✓": "+", "Ω": "ohm"})
 
 
 def _plain(error: UnicodeError) -> tuple[str, int]:

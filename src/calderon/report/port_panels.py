@@ -75,7 +75,7 @@ def scattering(results: Any, sheet: Sheet) -> None:
     if results.file.case.port[0].kind != "line":
         caption = "Impedance of the ports, the others open." if len(own) > 1 else "Input impedance over frequency."
         z = _impedances(sweep)
-        sheet.cartesian("impedance.png", caption, frequencies / factor, z, axis, "impedance (ohm)", marks=marks)
+        sheet.cartesian("impedance.png", caption, frequencies / factor, z, axis, "impedance (Ω)", marks=marks)
     ends = frequency_text(float(frequencies[0])), frequency_text(float(frequencies[-1]))
     caption = f"Reflection, with the resistance and reactance in parts of {lines}, inductive ones above."
     sheet.picture("smith.png", caption, lambda path: plots.smith(own, path, ends=ends))

@@ -26,10 +26,10 @@ def impedance(results: AntennaResults, sheet: Sheet) -> None:
         if u and i:
             z = complex(u / i)
             impedances[names[n]] = {"R_ohm": z.real, "X_ohm": -z.imag}
-            rows.append(("its impedance", ohms(z), "ohm"))
-            rows.append((f"its VSWR on {LINE:g} ohm", f"{float(standing_wave_ratio(reflection(z))):.3g}", ""))
+            rows.append(("its impedance", ohms(z), "Ω"))
+            rows.append((f"its VSWR on {LINE:g} Ω", f"{float(standing_wave_ratio(reflection(z))):.3g}", ""))
     if len(names) == 1 and impedances:
-        sheet.headline(f"impedance, at {results.at}", rows[1][1], "ohm")
+        sheet.headline(f"impedance, at {results.at}", rows[1][1], "Ω")
     sheet.numbers |= {"pattern_frequency_Hz": solution.frequency, "impedances": impedances}
     sheet.block(f"Ports at {results.at}", rows)
 

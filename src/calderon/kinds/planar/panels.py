@@ -47,7 +47,7 @@ def _realised(results: PlanarResults) -> list[Row]:
         return []
     s = reflection(solution.voltages[0] / solution.feed_currents[0])
     realised = results.largest_gain + float(decibels_of_power(accepted(s)))
-    return [(f"realised gain on {LINE:g} ohm", f"{realised:.2f}", "dBi")]
+    return [(f"realised gain on {LINE:g} Ω", f"{realised:.2f}", "dBi")]
 
 
 def _share(results: PlanarResults, name: str) -> str:
@@ -65,9 +65,9 @@ def power(results: PlanarResults, sheet: Sheet) -> None:
     for n, (u, i) in enumerate(zip(solution.voltages, solution.feed_currents, strict=True)):
         ports.append((case.port[n].name or f"port {n + 1}, {case.port[n].kind}", f"{u.real:g}", "V"))
         if u and case.port[n].kind != "line":  # of the gap, not of the line
-            ports.append(("its impedance", ohms(complex(u / i)), "ohm"))
+            ports.append(("its impedance", ohms(complex(u / i)), "Ω"))
             ratio = float(standing_wave_ratio(reflection(u / i)))
-            ports.append((f"its VSWR on {LINE:g} ohm", f"{ratio:.3g}", ""))
+            ports.append((f"its VSWR on {LINE:g} Ω", f"{ratio:.3g}", ""))
     sheet.block(f"Ports at {results.at}", ports)
     shares = [(name.replace("_", " "), _share(results, name), "%") for name in ("radiated", "surface_waves", "lost")]
     sheet.block(f"Power at {results.at}", [("accepted", number(1e3 * solution.power.accepted), "mW"), *shares])

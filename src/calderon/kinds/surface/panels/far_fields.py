@@ -199,7 +199,7 @@ def impedance(results: Results, sheet: Sheet) -> None:
         sheet.headline("resonance of the input impedance", value, unit)
         sheet.headline("resistance there", f"{results.resonance[1]:.1f}", "Ω")
     least = int(np.abs(s).argmin())
-    name = f"{'least ' if len(steps) > 1 else ''}S11 on {LINE:g} ohm, at {steps[least].name}"
+    name = f"{'least ' if len(steps) > 1 else ''}S11 on {LINE:g} Ω, at {steps[least].name}"
     sheet.headline(name, decibels(float(levels[least])), "dB")
     if steps[0].frequency is not None:
         headline_bandwidth(sheet, bandwidth(results.moments[1], levels))
@@ -213,8 +213,8 @@ def impedance(results: Results, sheet: Sheet) -> None:
         return
     frequencies, axis = results.frequency_axis
     parts = {"resistance": resistance, "reactance": reactance}
-    caption, line = "Input impedance over frequency.", f"a line of {LINE:g} ohm"
-    sheet.cartesian("impedance.png", caption, frequencies, parts, axis, "input impedance (ohm)", marks=results.marks)
+    caption, line = "Input impedance over frequency.", f"a line of {LINE:g} Ω"
+    sheet.cartesian("impedance.png", caption, frequencies, parts, axis, "input impedance (Ω)", marks=results.marks)
     caption = f"Magnitude of S11, the reflection on {line}."
     sheet.cartesian(
         "reflection.png", caption, frequencies, {"": levels}, axis, "magnitude of S11 (dB)", marks=results.marks
