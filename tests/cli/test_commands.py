@@ -42,7 +42,7 @@ def calderon_command(*arguments: str | Path):
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
-QUICK = CASE[: CASE.index("exact")].replace("0.45 m", "0.8 m") + "surface = []\n"
+QUICK = CASE[: CASE.index("exact")].replace("0.45 m", "0.75 m") + "surface = []\n"
 
 
 @pytest.fixture(scope="module")

@@ -61,13 +61,13 @@ def test_no_more_frequencies_are_solved_than_are_wanted():
 
 def test_a_coarse_mesh_is_warned_of_once_in_a_sweep():
     problem, points = cal.AcousticProblem(cal.mesh.sphere(1.0, 0.5), frequency=20.0, fluid=AIR), [[3.0, 0, 0]]
-    band, source = [20.0, 60.0, 150.0, 200.0], cal.PointSource([0, 0, 3.0])
+    band, source = [20.0, 60.0, 120.0, 130.0], cal.PointSource([0, 0, 3.0])
     for given in ({}, {"points": points}):
         with pytest.warns(AccuracyWarning) as caught:
             problem.sweep(band, source, **given)
         coarse = [str(each.message) for each in caught if "elements per wavelength" in str(each.message)]
         assert len(coarse) == 1 and coarse[0].startswith("2 of 4 frequencies, those above 1")
-        assert "the highest one, 200 Hz" in coarse[0] and caught[0].filename == __file__
+        assert "the highest one, 130 Hz" in coarse[0] and caught[0].filename == __file__
 
 
 @pytest.mark.filterwarnings("ignore:.*elements per wavelength")
@@ -99,7 +99,7 @@ def test_a_sweep_that_ended_early_goes_on(tmp_path, monkeypatch):
         return solve(self, *given, **options)
 
     monkeypatch.setattr(cal.AcousticProblem, "solve", counted)
-    problem, source, band = room(0.5), cal.PointSource(SOURCE), np.linspace(60.0, 120.0, 6)
+    problem, source, band = room(0.5), cal.PointSource(SOURCE), np.linspace(30.0, 80.0, 6)
     with pytest.raises(KeyboardInterrupt):
         problem.sweep(band, source, points=EARS, sweep_file=path)
     assert len(list(tmp_path.glob("sweep.part-*.h5"))) == 3 and not path.exists()
