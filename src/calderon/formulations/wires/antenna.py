@@ -206,7 +206,8 @@ class WireAntenna(Connectable, Described):
         """Solutions for several sets of voltages or waves, with one matrix; options as in `solve`."""
         require_several(data)
         require_supported(options, SUPPORTED, WHY)
-        accepted = min(WORST, SolveOptions(**{**options, "solver": "lu", "method": "dense"}).rtol)
+        given: Any = {**options, "solver": "lu", "method": "dense"}
+        accepted = min(WORST, SolveOptions(**given).rtol)
         sides = [self._side(each) for each in data]
         new = "_factors" not in self.__dict__
         matrix, factors, assembly, factorisation = self._factors
