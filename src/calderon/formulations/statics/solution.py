@@ -138,7 +138,8 @@ class StaticSolution(SampledField, SavedSolution, Viewable, Described):
         """u or grad u, times a factor of each region; at points on surfaces the mean of their sides that have a
         field."""
         given, mesh = one_or_more_points(points), self.posed.mesh
-        sides = off_surface(mesh.geometry(np.arange(mesh.number_of_triangles)), given, digits_of(points))
+        surface = mesh.flat_triangles(np.arange(mesh.number_of_triangles), "a static field")
+        sides = off_surface(surface, given, digits_of(points))
         if gradient:
             warn_on_surface(given, sides.on)
         x = sides.points

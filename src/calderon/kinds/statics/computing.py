@@ -110,8 +110,9 @@ def _of_field(found: StaticResults, solution: StaticSolution, stages: Stages) ->
 
 def _forces(solution: StaticSolution) -> StaticForces:
     """Forces on walls, and on point charges where there are no other sources."""
-    forces, torques, charges = solution.forces(), solution.torques(), solution.sources
-    if charges and all(isinstance(each, PointCharge) for each in charges):
+    forces, torques = solution.forces(), solution.torques()
+    charges = [each for each in solution.sources if isinstance(each, PointCharge)]
+    if charges and len(charges) == len(solution.sources):
         for number, (each, force) in enumerate(zip(charges, solution.force_on_sources(), strict=True), 1):
             forces[f"charge {number}"], torques[f"charge {number}"] = force, np.cross(each.position, force)
     largest = np.nanmax(at_sides(solution.posed)[0], axis=1)
