@@ -10,12 +10,22 @@ from typing import Any
 
 from PIL import Image
 
-ALONE = "api/names/", "decisions/"
-"""Folders of many pages that their first page lists: on them the sidebar shows that one."""
+ALONE = {
+    "api/names/": ("../index.html", "Reference"),
+    "decisions/": ("index.html", "Decisions"),
+    "gallery/": ("../gallery.html", "Gallery"),
+}
+"""Folders of many pages: address and title of the page that lists them, which is all that the sidebar shows on them."""
 KEPT = re.compile(r"(<(pre|script|style|textarea)\b.*?</\2>)", re.DOTALL)
 """Elements in which blanks count."""
 WORD = re.compile(r'<span class="(?:pre|w|p|n|o)">([^<]*)</span>')
+STYLE = re.compile(r"(?s)<style>(.*?)</style>(?=</head>)")
+PLAIN = re.compile(r'<span class="[npw]">([^<]*)</span>')
+"""Names, punctuation and blanks of programs, which have the colour of their block."""
 PICTURE = re.compile(r"(?<=_images/)([^\s\"'<>?#]+)\.png\b")
+TREE = re.compile(r'(<div class="sidebar-tree">).*?(</div>)', re.DOTALL)
+REPEATED = re.compile(r' title="(?:Link to this [a-z]+|[\w.]+)"| notranslate(?=[ "])')
+"""Titles of links that repeat the text of the link, and a class without a rule."""
 SYMBOLS = re.compile(
     r'<svg xmlns="http://www.w3.org/2000/svg" style="display: none;">.*?'
     r'(?=<input type="checkbox")',
@@ -26,19 +36,31 @@ SYMBOLS = re.compile(
 def own_branch(
     app: Any, page: str, template: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    """The sidebar opens the branch of its page alone; the pages of others are listed on their first one."""
+    """The sidebar opens the branch of its page alone."""
     whole: Callable[..., str] = context["toctree"]
-    depth = {"maxdepth": 1} if page.startswith(ALONE) else {}
-    context["toctree"] = lambda **given: whole(**{**given, "collapse": True, **depth})
+    context["toctree"] = lambda **given: whole(**{**given, "collapse": True})
+
+
+def first_page_alone(text: str, page: str) -> str:
+    """A page of a folder of many pages without the tree of all others: a link to the page that lists them."""
+    for folder, (address, title) in ALONE.items():
+        if page.startswith(folder) and page != f"{folder}index.html":
+            link = f'<ul><li class="toctree-l1"><a class="reference internal" href="{address}">{title}</a></li></ul>'
+            text = TREE.sub(
+                lambda found, link=link: f"{found[1]}{link}{found[2]}", text
+            )
+    return REPEATED.sub("", text)
 
 
 def without_blanks(text: str) -> str:
-    """A page without indentation and blank lines, and without spans around words and blanks of code."""
+    """A page without indentation and blank lines, and without spans that change no colour around words and blanks of
+    code."""
     parts = KEPT.split(text)
     for n in range(0, len(parts), 3):  # text, an element that is kept, its name
         parts[n] = re.sub(r"\s*\n\s*", "\n", parts[n])
         for _ in range(2):  # a name in a signature is a span in a span
             parts[n] = WORD.sub(r"\1", parts[n])
+    parts[1::3] = [PLAIN.sub(r"\1", each) for each in parts[1::3]]
     del parts[2::3]
     return "".join(parts)
 
@@ -57,23 +79,28 @@ def packed_pictures(folder: Path) -> set[str]:
 
 
 def shrink(app: Any, error: Exception | None) -> None:
-    """Write all pages anew that are ready, and the symbols of the theme, the same on each, once."""
+    """Write all pages anew that are ready, and the symbols and colours of the theme, the same on each, once."""
     if error is not None or app.builder.name != "html":
         return
-    folder, symbols = Path(app.outdir), ""
+    folder, symbols, style = Path(app.outdir), "", ""
     packed = packed_pictures(folder / "_images")
     for path in folder.rglob("*.html"):
         text = without_blanks(path.read_text(encoding="utf-8"))
         text = PICTURE.sub(
             lambda found: f"{found[1]}.webp" if found[1] in packed else found[0], text
         )
+        text = first_page_alone(text, path.relative_to(folder).as_posix())
         if found := SYMBOLS.search(text):
             symbols = found[0]
             place = (
                 "../" * (len(path.relative_to(folder).parts) - 1) + "_static/symbols.js"
             )
             text = text.replace(symbols, f'<script src="{place}"></script>')
+        if found := STYLE.search(text):
+            style, text = found[1], text.replace(found[0], "")
         path.write_text(text, encoding="utf-8")
+    with (folder / "_static" / "calderon.css").open("a", encoding="utf-8") as rules:
+        rules.write(style)
     script = f'document.body.insertAdjacentHTML("afterbegin", {json.dumps(symbols)})'
     (folder / "_static" / "symbols.js").write_text(script, encoding="utf-8")
 
