@@ -317,7 +317,7 @@ class MaxwellProblem(FedBodies):
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:
         if isinstance(data, np.ndarray):
-            found = -(self._port_weights @ (self._slots[1] * data[self._modes :]))
+            found: NDArray[Any] = -(self._port_weights @ (self._slots[1] * data[self._modes :]))
             if self._waveguides is not None:
                 found = found + self._waveguides.right_hand_side(data[: self._modes], self.unknowns, self._ohms_around)
             return found
