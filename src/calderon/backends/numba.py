@@ -121,7 +121,7 @@ def _makes_array(typed: Any) -> bool:
 
 
 class _Passes(PassManager):
-    """Numba's passes without reports of each one and checks after it, a tenth of the time."""
+    """Numba's passes without reports of each one and checks after it (decision 154)."""
 
     @global_compiler_lock
     def _runPass(self, index: int, each: Any, state: Any) -> None:
