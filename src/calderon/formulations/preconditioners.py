@@ -1,5 +1,6 @@
 """Preconditioners of integral equations that come from spaces or from the entries of a matrix."""
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from calderon.backends.numba import kernel
 from calderon.formulations.linear_system import LinearSystem
 from calderon.mesh import TriangleMesh
 from calderon.operators import BoundaryOperator
@@ -16,7 +18,7 @@ from calderon.operators.sparse_factors import matrices_of
 from calderon.operators.tree import terms_of
 from calderon.quadrature import triangle_rule
 from calderon.solvers import factorised_inverse, sparse_inverse
-from calderon.solvers.preconditioners import NEIGHBOURS
+from calderon.solvers.preconditioners import Submatrices, neighbours_for
 from calderon.spaces import Space
 
 
@@ -51,12 +53,15 @@ class Preconditioner(LinearOperator):
 CENTRES = triangle_rule(2).points
 """Points of a triangle, each of which stands for a third of its charge."""
 SOFTENING = 0.346
-"""d of 1 / sqrt(r^2 + d^2) over the root of the area that gives the self-energy of a charged equilateral triangle:
+"""d of `softened` over the root of the area that gives the self-energy of a charged equilateral triangle:
 1 / (4 pi 0.23)."""
 DETAILS = 0.0306
 """Entry of the single layer over A^(3/2) of a linear function on an equilateral triangle."""
-BYTES = 2 * 12 * NEIGHBOURS
-"""Bytes of U and its transposed an unknown, with a number and an index an entry."""
+
+
+def sparse_factor_bytes(unknowns: int) -> int:
+    """Bytes of U and its transposed, with a number and an index an entry."""
+    return 2 * 12 * neighbours_for(unknowns) * unknowns
 
 
 class Media(NamedTuple):
@@ -75,22 +80,35 @@ def layer_inverse(
     """U U^T (n, n) near the inverse of V / a summed over regions, V single layers of Laplace's or Yukawa's equation, of
     constant functions with these integrals on n triangles. media: None of one medium with a = 1.
 
-    Entries are q_i q_j exp(-kappa r) / (4 pi a sqrt(r^2 + d^2)), the mean over 3 x 3 points of two triangles; d is the
-    mean of both softening lengths, those of a third of the area. One point suffices away from slender triangles.
+    Entries are those of `softened` with 3 x 3 points of two triangles and lengths of a third of the area. One point
+    suffices away from slender triangles.
     """
-    points = mesh.geometry(triangles).points(CENTRES)
+    points = np.ascontiguousarray(mesh.geometry(triangles).points(CENTRES))
     lengths = SOFTENING * np.sqrt(mesh.areas[triangles] / len(CENTRES))
+    return factorised_inverse(mesh.centroids[triangles], softened(points, lengths, charges, media))
+
+
+def softened(
+    points: NDArray[np.float64], lengths: NDArray[np.float64], weights: NDArray[np.float64], media: Media | None = None
+) -> Submatrices:
+    """Small matrices of sums over regions of w_i w_j exp(-kappa r) k(r) / (4 pi a), means over pairs of points of two
+    functions, with k(r) = (4 d + r) / (2 d + r)^2, which is 1 / d at r = 0 and 1 / r up to (d / r)^2 far away.
+
+    points (n, p, 3) m, lengths (n,) m, weights (n,): of functions; d is the mean of both lengths. media: None of one
+    medium with a = 1. k is a mean of functions exp(-s r) with positive weights, so that matrices are positive
+    definite, and falls linearly from r = 0, as potentials between the faces of thin layers do.
+    """
 
     def submatrices(which: NDArray[np.int64]) -> NDArray[np.float64]:
         number, size = which.shape
-        x, d, q = points[which].reshape(number, -1, 3), np.repeat(lengths[which], len(CENTRES), axis=1), charges[which]
-        r2 = ((x[:, :, None] - x[:, None]) ** 2).sum(axis=3)
-        softened = 1 / np.sqrt(r2 + ((d[:, :, None] + d[:, None]) / 2) ** 2)
+        w = weights[which]
 
         def entries(decay: float) -> NDArray[np.float64]:
-            screened = softened * np.exp(-decay * np.sqrt(r2)) if decay else softened
-            means = screened.reshape(number, size, len(CENTRES), size, len(CENTRES)).mean(axis=(2, 4))
-            return np.asarray(means * q[:, :, None] * q[:, None] / (4 * np.pi))
+            found = np.empty((number, size, size))
+            _softened_means(points, lengths, np.ascontiguousarray(which), decay, found)
+            found *= w[:, :, None]
+            found *= w[:, None]
+            return found
 
         if media is None:
             return entries(0.0)
@@ -101,7 +119,41 @@ def layer_inverse(
             total += of_decay[decay] * sign[:, :, None] * sign[:, None] / constant
         return total
 
-    return factorised_inverse(mesh.centroids[triangles], submatrices)
+    return submatrices
+
+
+@kernel
+def _softened_means(points, lengths, which, decay, out):
+    """out (m, k, k): means over pairs of points of exp(-kappa r) (4 d + r) / (4 pi (2 d + r)^2) between functions with
+    numbers which (m, k)."""
+    size, count = which.shape[1], points.shape[1]
+    factor = 1 / (4 * math.pi * count**2)
+    x, y, z, d, sums = np.empty((5, size * count))
+    for m in range(len(which)):
+        # coordinates of all points one after the other
+        for i in range(size):
+            own = which[m, i]
+            for a in range(count):
+                at = i * count + a
+                x[at], y[at], z[at] = points[own, a, 0], points[own, a, 1], points[own, a, 2]
+                d[at] = lengths[own]
+        for i in range(size):
+            end = (i + 1) * count
+            sums[:end] = 0.0
+            # sums of exp(-kappa r) (4 d + r) / (2 d + r)^2 over the points of the i-th function
+            for a in range(i * count, end):
+                for at in range(end):
+                    r = math.sqrt((x[at] - x[a]) ** 2 + (y[at] - y[a]) ** 2 + (z[at] - z[a]) ** 2)
+                    value = (2 * (d[at] + d[a]) + r) / (d[at] + d[a] + r) ** 2
+                    if decay > 0:
+                        value *= math.exp(-decay * r)
+                    sums[at] += value
+            # sums over the points of the j-th function
+            for j in range(i + 1):
+                total = 0.0
+                for at in range(j * count, (j + 1) * count):
+                    total += sums[at]
+                out[m, i, j] = out[m, j, i] = factor * total
 
 
 def with_details(inverse: LinearOperator, diagonal: NDArray[np.float64]) -> LinearOperator:

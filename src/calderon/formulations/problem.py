@@ -20,7 +20,7 @@ from calderon.formulations.options import (
     checked_choices,
     named_options,
 )
-from calderon.formulations.preconditioners import BYTES, Preconditioner, near_preconditioner
+from calderon.formulations.preconditioners import Preconditioner, near_preconditioner, sparse_factor_bytes
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.hmatrix import is_sum
 from calderon.operators.methods import AUTO, Plan, candidates, first_that, require
@@ -171,7 +171,9 @@ class Problem(Described, ABC, Generic[Solution]):
     def _factorised(self) -> Preconditioner:
         """The preconditioner "factorised"."""
         size = self.unknowns
-        return Preconditioner("factorised", size, self._factorised_inverse, lambda: BYTES * size, np.float64)
+        return Preconditioner(
+            "factorised", size, self._factorised_inverse, lambda: sparse_factor_bytes(size), np.float64
+        )
 
     def _factorised_inverse(self) -> LinearOperator:
         """The inverse of "factorised" of problems that have it."""

@@ -6,7 +6,7 @@ from calderon.solvers.compression import CompressedSides
 from calderon.solvers.gmres import gmres
 from calderon.solvers.iteration import ConvergenceError, SolverInfo
 from calderon.solvers.lu import LU, Factorisation, lu
-from calderon.solvers.preconditioners import factorised_inverse, jacobi, sparse_inverse
+from calderon.solvers.preconditioners import factorised_inverse, factorised_matrix, jacobi, sparse_inverse
 from calderon.solvers.refinement import refined, wide_product
 from calderon.solvers.sparse_lu import SparseLU, factor_bytes
 
@@ -21,6 +21,7 @@ __all__ = [
     "cg",
     "factor_bytes",
     "factorised_inverse",
+    "factorised_matrix",
     "gmres",
     "jacobi",
     "lu",

@@ -1,5 +1,6 @@
 """Approximate inverses from the entries of a matrix; those that depend on the physics lie with their equations."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -10,10 +11,11 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_matrix, csr_array, diags_array, issparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator, splu
 
-from calderon.backends.threads import one_thread
+from calderon.backends.threads import in_parts, one_thread
 
-NEIGHBOURS = 12
-"""Entries of a column of `factorised_inverse`: with 6 single traces take 2 of 20 steps more, with 24 as many."""
+FEWEST, GROWTH = 12, 0.2
+"""Entries of a column of sparse factors: GROWTH log(n)^2, which keeps an accuracy on surfaces, and at least FEWEST
+(17 at 10,000 unknowns, 26 at 80,000, 37 at 800,000)."""
 _DEPTH = 20
 """Levels of cells in which points are numbered from coarse to fine; 21 bits of a coordinate are in a key."""
 _LIFT = 1e-9
@@ -76,26 +78,65 @@ def is_structurally_symmetric(matrix: csc_matrix) -> bool:
     return all(same)
 
 
-def factorised_inverse(
-    points: NDArray[np.float64],
-    submatrices: Callable[[NDArray[np.int64]], NDArray[np.float64]],
-    neighbours: int = NEIGHBOURS,
-) -> LinearOperator:
+def neighbours_for(unknowns: int) -> int:
+    """Entries of a column of sparse factors of so many unknowns."""
+    return max(FEWEST, math.ceil(GROWTH * math.log(max(unknowns, 1)) ** 2))
+
+
+Submatrices = Callable[[NDArray[np.int64]], NDArray[np.float64]]
+"""Gives, for numbers (m, k) of unknowns, the m matrices (m, k, k) of the entries between them."""
+
+
+def factorised_inverse(points: NDArray[np.float64], submatrices: Submatrices) -> LinearOperator:
     """U U^T near the inverse of a symmetric positive definite matrix A of a Green's function, with sparse U.
 
-    points (n, 3) m: where the unknowns lie. submatrices: gives, for numbers (m, k) of unknowns, the m matrices
-    (m, k, k) of the entries between them; only such small matrices of A are computed.
+    points (n, 3) m: where the unknowns lie. submatrices: small matrices of entries of A; no others are computed.
 
     Unknowns are numbered from coarse to fine, each with its nearest neighbours among those before it, s(i). Column i is
     A_ss^-1 e_i / sqrt(e_i^T A_ss^-1 e_i), the best one with these entries in the Kullback-Leibler sense: neighbours
     screen those farther away, as charges do. F. Schaefer, M. Katzfuss, H. Owhadi, SIAM J. Sci. Comput. 43 (2021)
     A2019, theorem 2.1.
     """
+    order, factor = _factor_of_inverse(points, submatrices)
+    place = np.argsort(order)
+    factor = csr_array(factor[place][:, place])
+    transposed = csr_array(factor.T)
+
+    def product(x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(factor @ (transposed @ x))
+
     n = len(points)
-    numbers = _earlier_neighbours(points, min(neighbours, n))
+    return LinearOperator((n, n), matvec=product, rmatvec=product, matmat=product, rmatmat=product, dtype=np.float64)
+
+
+def factorised_matrix(points: NDArray[np.float64], submatrices: Submatrices) -> LinearOperator:
+    """(U U^T)^-1 near a symmetric positive definite matrix A of a Green's function, by substitution with the sparse U
+    of `factorised_inverse`, which has the same arguments."""
+    n = len(points)
+    if not n:
+        return aslinearoperator(csr_array((0, 0)))
+    order, factor = _factor_of_inverse(points, submatrices)
+    with one_thread:  # U is its own factor in this order: nothing is filled in
+        triangular = splu(csc_matrix(factor), permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"Equil": False})
+
+    def product(x: NDArray[Any]) -> NDArray[Any]:
+        found = np.empty(x.shape)
+        found[order] = triangular.solve(triangular.solve(np.ascontiguousarray(x[order], np.float64)), "T")
+        return found
+
+    return LinearOperator((n, n), matvec=product, rmatvec=product, matmat=product, rmatmat=product, dtype=np.float64)
+
+
+def _factor_of_inverse(points: NDArray[np.float64], submatrices: Submatrices) -> tuple[NDArray[np.int64], csr_array]:
+    """The order of the unknowns from coarse to fine, and in this order the upper triangular U (n, n) of U U^T."""
+    n = len(points)
+    levels = _levels(points)
+    order = np.lexsort((np.arange(n), levels))
+    numbers = _earlier_neighbours(points, levels, order, min(neighbours_for(n), n))
     values = np.zeros(numbers.shape)
-    for low in range(0, n, _PART):
-        own = numbers[low : low + _PART]
+
+    def columns_between(low: int, high: int) -> None:
+        own = numbers[low:high]
         missing = own < 0
         matrices = submatrices(np.where(missing, own[:, :1], own))
         matrices[missing[:, :, None] | missing[:, None]] = 0.0
@@ -109,37 +150,43 @@ def factorised_inverse(
         columns[columns[:, 0] <= 0] = 0.0
         first = np.where(columns[:, :1] > 0, columns[:, :1], 1 / diagonal[:, :1])
         columns[:, :1] = first
-        values[low : low + _PART] = np.where(missing, 0.0, columns / np.sqrt(first))
-    kept = numbers >= 0
-    places = numbers[kept], np.broadcast_to(np.arange(n)[:, None], numbers.shape)[kept]
-    factor = csr_array(coo_array((values[kept], places), (n, n)))
-    transposed = csr_array(factor.T)
+        values[low:high] = np.where(missing, 0.0, columns / np.sqrt(first))
 
-    def product(x: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(factor @ (transposed @ x))
-
-    return LinearOperator((n, n), matvec=product, rmatvec=product, matmat=product, rmatmat=product, dtype=np.float64)
+    in_parts(columns_between, n, _PART)
+    kept, place = numbers >= 0, np.argsort(order)
+    places = place[numbers[kept]], np.broadcast_to(place[:, None], numbers.shape)[kept]
+    return order, csr_array(coo_array((values[kept], places), (n, n)))
 
 
-def _earlier_neighbours(points: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+def _earlier_neighbours(
+    points: NDArray[np.float64], levels: NDArray[np.int64], order: NDArray[np.int64], count: int
+) -> NDArray[np.int64]:
     """(n, count) each number itself and then those of the nearest points before it in an order from coarse to fine, -1
     for none."""
-    n, levels = len(points), _levels(points)
-    place = np.empty(n, np.int64)
-    place[np.lexsort((np.arange(n), levels))] = np.arange(n)
+    n, place = len(points), np.argsort(order)
     found = np.full((n, count), -1)
-    for level in range(int(levels.max()) + 1):
-        until, own = np.flatnonzero(levels <= level), np.flatnonzero(levels == level)
+
+    def search(level: int) -> None:
+        until, of_level = np.flatnonzero(levels <= level), np.flatnonzero(levels == level)
+        tree = scipy.spatial.cKDTree(points[until])
         # about half of the points of a level come before another one, so that twice as many are looked at
         wanted = np.arange(1, min(2 * count, len(until)) + 1)
-        near = until[scipy.spatial.cKDTree(points[until]).query(points[own], wanted)[1]]
-        itself = near == own[:, None]
-        itself[~itself.any(axis=1), -1] = True  # many points at one place
-        near = np.where(itself, own[:, None], near)
-        earlier = place[near] <= place[own, None]
-        best = np.argsort(~earlier - 2 * itself.astype(int), axis=1, kind="stable")[:, :count]
-        chosen = np.take_along_axis(np.where(earlier, near, -1), best, axis=1)
-        found[own, : chosen.shape[1]] = chosen
+
+        def part(low: int, high: int) -> None:
+            own = of_level[low:high]
+            near = until[tree.query(points[own], wanted)[1]]
+            itself = near == own[:, None]
+            itself[~itself.any(axis=1), -1] = True  # many points at one place
+            near = np.where(itself, own[:, None], near)
+            earlier = place[near] <= place[own, None]
+            best = np.argsort(~earlier - 2 * itself.astype(int), axis=1, kind="stable")[:, :count]
+            chosen = np.take_along_axis(np.where(earlier, near, -1), best, axis=1)
+            found[own, : chosen.shape[1]] = chosen
+
+        in_parts(part, len(of_level), _PART)
+
+    for level in range(int(levels.max()) + 1):
+        search(level)
     return found
 
 

@@ -101,3 +101,19 @@ def test_solutions_pass_between_processes():
     operator = coated(4.0).system.operator
     again = pickle.loads(pickle.dumps(operator))
     assert np.array_equal(again.assemble().to_array(), operator.assemble().to_array())
+
+
+@pytest.mark.parametrize(
+    "permittivities, bound", [((1.0, 1e4, 1.0, 100.0), 45), ((1e3, 1e-3, 1e3, 1e-2), 21), ((4.0, 11.7, 2.0, 8.0), 25)]
+)
+def test_thin_layers_between_others_take_few_steps(permittivities, bound):
+    """With the diagonal of D in the place of a Green's function there are 72, 22 and 29 of them."""
+    mesh = cal.mesh.layered_cuboid((1.0, 1.0), (0.3, 0.01, 0.3, 0.2), h=0.2)
+    regions = {}
+    for number, value in enumerate(permittivities, 1):
+        tags = [f"layer {number}", *(f"joint {k}" for k in (number - 1, number) if 0 < k < 4)]
+        regions[f"layer {number}"] = cal.Region(tags, permittivity=value)
+    problem = cal.StaticProblem(mesh, regions)
+    given = {"sources": [cal.UniformField([0.3, 0.2, 1.0])]}
+    found = problem.solve(**given, method="dense", solver="gmres", rtol=1e-6)
+    assert found.info.iterations <= bound

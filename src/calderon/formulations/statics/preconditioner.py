@@ -2,12 +2,14 @@
 
 In scaled unknowns (`equation.StaticEquation.scales`) it is the block diagonal matrix of
 
-    I + sum over bodies g g^T / c     of potentials,       U U^T near V^-1     of fluxes.
+    4 A^-1 (sum a G) A^-1 + sum over bodies g g^T / c   of potentials,     U U^T near V^-1   of fluxes.
 
 V of all regions has few large eigenvalues, of smooth fluxes, and many of order h: `factorised_inverse` takes both.
-D has eigenvalues down to those of smooth potentials, h / size, and the constant on a body without electrodes, g, is
-annulled by the D of all regions: it is fixed by fluxes alone, through c = SPHERE sqrt(area) / sum over sides of 1 / a,
-the capacitance of a sphere of that area.
+On smooth surfaces V D is 1/4 but for a compact operator, by Calderon's identity V D = 1/4 - K^2. So the inverse of the
+sum of a D over regions is near 4 A^-1 (sum over regions of a G) A^-1, with the kernel G = 1 / (4 pi r) between nodes of
+each region, and A the sum of the constants on both sides of a node. It is that of both faces of a thin layer, too.
+The constant on a body without electrodes, g, is annulled by the D of all regions: it is fixed by fluxes alone, through
+c = SPHERE sqrt(area) / sum over sides of 1 / a, the capacitance of a sphere of that area.
 """
 
 import numpy as np
@@ -15,18 +17,26 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.formulations.preconditioners import Media, layer_inverse, with_details
+from calderon.formulations.preconditioners import Media, layer_inverse, softened, with_details
 from calderon.formulations.statics.equation import SPHERE, StaticEquation
+from calderon.solvers import factorised_matrix
+
+NODE_SOFTENING = 0.15
+"""d of `softened` between nodes over the root of a node's area: with .1, .2 as many steps on balls, with .07 a third
+more."""
 
 
 def static_inverse(equation: StaticEquation) -> LinearOperator:
     """The approximate inverse (n, n), in scaled unknowns."""
     unknowns = equation.unknowns
     count, bodies, inverse = unknowns.number_of_potentials, _bodies(equation), _inverse_of_fluxes(equation)
+    electrodes, smooth = len(unknowns.skeleton.electrodes), _inverse_of_potentials(equation)
 
     def product(x: NDArray[np.float64]) -> NDArray[np.float64]:
         columns = x.reshape(len(x), -1)
-        potentials = columns[:count] + bodies @ (bodies.T @ columns[:count])
+        potentials = bodies @ (bodies.T @ columns[:count])
+        potentials[:electrodes] += columns[:electrodes]
+        potentials[electrodes:] += smooth.matmat(columns[electrodes:count])
         return np.concatenate([potentials, inverse.matmat(columns[count:])]).reshape(x.shape)
 
     shape = (unknowns.dimension, unknowns.dimension)
@@ -54,6 +64,32 @@ def _inverse_of_fluxes(equation: StaticEquation) -> LinearOperator:
     )
     means = layer_inverse(skeleton.mesh, triangle, areas * scales, media)
     return means if size == 1 else with_details(means, np.ones(len(areas)))
+
+
+def _inverse_of_potentials(equation: StaticEquation) -> LinearOperator:
+    """4 A^-1 (sum over regions of a G) A^-1 between free nodes, scaled."""
+    unknowns = equation.unknowns
+    skeleton, space = unknowns.skeleton, unknowns.potentials
+    free, regions = np.flatnonzero(unknowns.node_electrodes < 0), list(skeleton.regions.values())
+    # share of each region in both sides of the triangles at a node: 1/2 of both away from junctions
+    size, sides = space.element.size, skeleton.sides[space.triangles]
+    areas = np.repeat(skeleton.mesh.areas[space.triangles] / size, 2 * size)
+    rows, columns = np.repeat(space.dofs.ravel(), 2), np.repeat(sides[:, None], size, axis=1).ravel()
+    area = np.bincount(rows, areas, space.dimension) / 2
+    known = columns >= 0
+    table = coo_array((areas[known], (rows[known], columns[known])), (space.dimension, len(regions))).tocsr()[free]
+    table.sum_duplicates()
+    place = np.arange(table.nnz) - np.repeat(table.indptr[:-1], np.diff(table.indptr))
+    row = np.repeat(np.arange(len(free)), np.diff(table.indptr))
+    shape = len(free), int(place.max(initial=0)) + 1
+    own, shares = np.full(shape, -1), np.zeros(shape)
+    own[row, place], shares[row, place] = table.indices, table.data / area[free][row]
+    constants = np.array([each.constant for each in regions])
+    total = (shares * np.where(own >= 0, constants[own], 0.0)).sum(axis=1)
+    scales = equation.scales[len(skeleton.electrodes) : unknowns.number_of_potentials]
+    media = Media(own, shares, 1 / constants, [each.decay for each in regions])
+    lengths = NODE_SOFTENING * np.sqrt(area[free])
+    return factorised_matrix(space.nodes[free], softened(space.nodes[free, None], lengths, 2 / (total * scales), media))
 
 
 def _bodies(equation: StaticEquation) -> csr_array:
