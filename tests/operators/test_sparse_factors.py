@@ -106,6 +106,15 @@ def test_transposed_adjoint_and_repeated_factors(whole, exact):
     assert cal.transformed(LAYERS) is LAYERS
 
 
+def test_factors_begin_with_zeros_that_are_stored(whole):
+    """A row of the left factor whose first entry is 0, and a factor of 0 before all of them."""
+    columns = S.tocsc(copy=True)
+    columns.data[columns.indptr[:-1][np.diff(columns.indptr) > 0]] = 0.0
+    stored = columns.tocsr()
+    matrix = (0j * BETWEEN + stored.T @ LAYERS @ R).assemble().to_array()
+    assert distance(matrix, stored.T @ whole @ R.toarray()) < 1e-12
+
+
 def test_sparse_operators_stay_sparse():
     operator = S.T @ (2j * cal.identity(SPACE) - cal.laplace_beltrami(SPACE)) @ R
     matrix = S.T @ (2j * SPACE.mass_matrix() - SPACE.laplace_beltrami_matrix()) @ R

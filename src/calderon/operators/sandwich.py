@@ -139,7 +139,7 @@ def _add_rows(out, touched, starts, places, weights, array, begins, columns, val
             # a row of W_d A, where it stands if it is a multiple of one of A
             row, scale = array[places[first]], weights[first]
             if last > first + 1:
-                row, scale = sums, weights[first] / weights[first]
+                row, scale = sums, weights.dtype.type(1)
                 for j in range(row.size):
                     row[j] = weights[first] * array[places[first], j]
                 for p in range(first + 1, last):

@@ -14,15 +14,14 @@ from calderon.report.sheet import Sheet, panel
 
 
 class PortResults:
-    """Names and levels of S over a band, of a result with `problem` and `sweep`."""
+    """Names and levels of S over a band, of a result with `sweep`."""
 
-    problem: Any
     sweep: PortSweep
 
     @property
     def names(self) -> dict[str, tuple[int, int]]:
-        """Places of S11, S21, ... by their names."""
-        every = range(len(self.problem.ports))
+        """Places of S11, S21, ... by their names: modes of waveguides, then other ports."""
+        every = range(self.sweep.s.shape[1])
         comma = "," if len(every) > 9 else ""
         return {f"S{i + 1}{comma}{j + 1}": (i, j) for j in every for i in every}
 
@@ -57,12 +56,12 @@ def scattering(results: Any, sheet: Sheet) -> None:
         "least_S11_frequency_Hz": float(frequencies[np.abs(sweep.s[:, 0, 0]).argmin()]),
     }
     sheet.columns("scattering.csv", lambda: _columns(results))
-    sheet.file(f"scattering.s{len(results.problem.ports)}p", sweep.write_touchstone)
+    sheet.file(f"scattering.s{sweep.s.shape[1]}p", sweep.write_touchstone)
     if len(frequencies) == 1:
         return
     rows: list[Row] = [("solved frequencies", str(sweep.solves), ""), ("S between them, to", f"{sweep.error:.1e}", "")]
     sheet.block("Sweep", rows)
-    lines = "their own impedance" if results.file.case.port[0].kind == "line" else reference_text(sweep.reference)
+    lines = _lines(results)
     factor, unit = frequency_unit(float(frequencies.min()))
     label = f"magnitude of {'S11' if len(results.levels) == 1 else 'S'} (dB)"
     caption, axis = f"Magnitude of S for lines of {lines}.", f"frequency ({unit})"
@@ -72,13 +71,23 @@ def scattering(results: Any, sheet: Sheet) -> None:
         for n, one in enumerate(results.resonances, 1)
     }
     sheet.cartesian("scattering.png", caption, frequencies / factor, results.levels, axis, label, marks=marks)
-    if results.file.case.port[0].kind != "line":
+    if not sweep.of_lines:
         caption = "Impedance of the ports, the others open." if len(own) > 1 else "Input impedance over frequency."
         z = _impedances(sweep)
         sheet.cartesian("impedance.png", caption, frequencies / factor, z, axis, "impedance (Ω)", marks=marks)
     ends = frequency_text(float(frequencies[0])), frequency_text(float(frequencies[-1]))
     caption = f"Reflection, with the resistance and reactance in parts of {lines}, inductive ones above."
     sheet.picture("smith.png", caption, lambda path: plots.smith(own, path, ends=ends))
+
+
+def _lines(results: Any) -> str:
+    """The impedances of lines at the ports to which S refers."""
+    sweep, kinds = results.sweep, {port.kind for port in results.file.case.port}
+    if not sweep.of_lines:
+        return reference_text(sweep.reference)
+    if "line" in kinds:
+        return "their own impedance"
+    return "the impedances of modes" + (f", and of {reference_text(sweep.reference)} at gaps" if kinds else "")
 
 
 def _impedances(sweep: PortSweep) -> dict[str, NDArray[np.float64]]:
@@ -98,7 +107,7 @@ def _columns(results: Any) -> list[Column]:
     for name, place in results.names.items():
         columns.append((f"{name}_dB", results.levels[name]))
         columns.append((f"{name}_phase_deg", np.degrees(np.angle(sweep.s[:, *place].conj()))))
-    if [port.kind for port in results.file.case.port] in (["probe"], ["gap"], ["wire"]):
+    if not sweep.of_lines and [port.kind for port in results.file.case.port] in (["probe"], ["gap"], ["wire"]):
         z = sweep.z[:, 0, 0].conj()
         columns += [("R_ohm", z.real), ("X_ohm", z.imag)]
     return columns

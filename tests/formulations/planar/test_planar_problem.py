@@ -267,7 +267,7 @@ def test_touchstone_files(tmp_path, sweep):
     with pytest.raises(ValueError, match=r"of 1 port\(s\) ends with .s1p, got 'patch.s2p'"):
         sweep.write_touchstone("patch.s2p")
     replace(sweep, of_lines=True).write_touchstone(tmp_path / "line.s1p")
-    assert "relative to the impedance of the microstrip lines" in (tmp_path / "line.s1p").read_text().splitlines()[1]
+    assert "relative to the impedances of lines, or of modes" in (tmp_path / "line.s1p").read_text().splitlines()[1]
     skrf = pytest.importorskip("skrf")
     for name in ("patch.s1p", "line.s1p"):
         assert np.allclose(skrf.Network(str(tmp_path / name)).s, sweep.s.conj())

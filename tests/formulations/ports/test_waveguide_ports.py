@@ -153,6 +153,13 @@ def test_an_open_end_radiates_what_it_accepts(open_end, tmp_path):
     ahead, behind = (float(solution.gain(theta, 0.0, decibels=True)) for theta in (0.0, np.pi))
     assert ahead == pytest.approx(10 * np.log10(21.6 * 10 * A), abs=0.5)  # A. D. Yaghjian (1984)
     assert ahead - behind > 5
+    # the wave of a mode has an impedance of its own, so that no Z follows from S
+    band = open_end.sweep(F, F, 1, method="dense")
+    for asked in (lambda: band.z, band.resonances, band.circuit_model, lambda: band.renormalised(75.0)):
+        with pytest.raises(ValueError, match="or of modes of waveguides, at the ports"):
+            asked()
+    band.write_touchstone(tmp_path / "guide.s1p")
+    assert "or of modes of waveguides" in (tmp_path / "guide.s1p").read_text() and "resonance" not in str(band)
     solution.save(tmp_path / "guide.h5")
     assert np.array_equal(cal.load(tmp_path / "guide.h5").far_field(0.3, 0.2), solution.far_field(0.3, 0.2))
 

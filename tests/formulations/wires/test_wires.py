@@ -215,6 +215,8 @@ def test_what_a_wave_loses_is_scattered_and_absorbed():
     assert mean == pytest.approx(hit.scattering_cross_section(), rel=1e-5)
     with pytest.raises(ValueError, match="incident wave"):
         antenna.solve().rcs(0.0, 0.0)
+    with pytest.raises(ValueError, match="shielding are those of an incident wave"):
+        antenna.solve().shielding_effectiveness([[0.1, 0.2, 0.3]])
     rod = cal.WireAntenna(cal.Wire([[0, 0, 0], [0, 0, 0.25]], 1e-3, 21), (), F, ground="pec")
     with pytest.raises(ValueError, match="a ground reflects"):
         rod.solve(cal.PlaneWave([1, 0, 0], polarization=[0, 0, 1])).extinction_cross_section()
@@ -247,6 +249,15 @@ def test_a_coaxial_aperture_has_an_admittance_that_converges():
     for outer, message in ((1e-3, "wider than the wire"), (0.4, "of the voltage of this aperture")):
         with pytest.raises(ValueError, match=message):
             fed(0.5, 40, outer)
+    with pytest.warns(cal.AccuracyWarning, match=r"k b = 1.9, .* is wrong by 23 %"):
+        fed(0.5, 40, 0.3)
+    # the end of a line is that of a port, where a circuit lies across the port
+    joined = cal.WireAntenna(rod, foot, F, ground="pec").connected([[0.02]], foot).solve()
+    assert 1 / joined.input_impedance == pytest.approx(1 / on_ground.input_impedance + 0.02, rel=1e-9)
+    with pytest.raises(ValueError, match="outer_radius=0.0046 m: a lumped element lies in a gap without width"):
+        cal.Lumped(foot, 50.0)
+    with pytest.raises(ValueError, match="coaxial lines end at ports"):
+        cal.WireAntenna(rod, cal.WireGap([0, 0, 0.125]), F, ground="pec").connected([[0.02]], foot)
 
 
 def test_a_coat_lowers_the_resonance():

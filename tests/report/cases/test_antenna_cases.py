@@ -1,5 +1,7 @@
 """Antennas from case files and decks of NEC-2."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import calderon as cal
 from calderon.case import CaseError, parse, read
 from calderon.report import headlines, run
 from calderon.report.kind import plan, sheet_of
+from calderon.report.sheet import BestEffort
 
 DIPOLE = """\
 [antennas]
@@ -60,6 +63,7 @@ def test_a_deck_is_a_case(tmp_path):
     model = cal.read_nec(tmp_path / "dipole.nec")
     expected = model.antenna(300e6).impedance_matrix()
     np.testing.assert_allclose(results.sweep.z[1], expected, rtol=1e-9)
+    assert sheet_of(results).failures == []
     with pytest.raises(CaseError, match="no voltage"):
         (tmp_path / "still.nec").write_text(DECK.replace("EX", "CM"))
         run(read(tmp_path / "still.nec"))
@@ -165,7 +169,20 @@ def test_an_open_guide_is_fed_by_its_waveguide_port(tmp_path):
     problem = cal.MaxwellProblem(whole, regions={"air": cal.Material()}, surfaces=surfaces, frequency=10e9)
     assert results.sweep.s[0] == pytest.approx(problem.scattering_matrix(), abs=1e-9)
     assert results.solution.input_power == pytest.approx((1 - abs(results.sweep.s[0, 0, 0]) ** 2) / 2, rel=1e-6)
-    assert sheet_of(results).numbers["balance_error"] == pytest.approx(0, abs=2e-3)
+    sheet = sheet_of(results)
+    assert sheet.failures == [] and sheet.numbers["balance_error"] == pytest.approx(0, abs=2e-3)
+    assert sheet.numbers["least_S11_dB"] == pytest.approx(20 * np.log10(abs(results.sweep.s[0, 0, 0])))
+    # a band, also of a guide and a gap: modes have no impedance, and S of all ports go into files
+    for ports in (1, 2):
+        s, hertz = np.full((3, ports, ports), 0.1j), np.linspace(9e9, 11e9, 3)
+        sweep = replace(results.sweep, frequencies=hertz, s=s, solved=hertz, solved_s=s)
+        sheet, files = sheet_of(replace(results, sweep=sweep)), BestEffort(tmp_path)
+        for writing in sheet.writings:
+            writing(files)
+        assert sheet.failures == files.failures == []
+        assert (tmp_path / f"scattering.s{ports}p").is_file()
+        columns = (tmp_path / "scattering.csv").read_text().splitlines()[0].split(",")
+        assert len(columns) == 1 + 2 * ports**2
     with pytest.raises(CaseError, match="waves: that of a waveguide port"):
         parse(BOARD.replace('h = "0.05 m"', 'h = "0.05 m"\nwaves = 2'))
     with pytest.raises(CaseError, match="open"):

@@ -81,6 +81,7 @@ class FedBodies(Connectable, PortMatrices, RadarProblem[CompositeSolution | Comp
         sweep(frequencies, wave): a sequence of solutions with data by frequency; the wave gets the wavenumbers.
         sweep(start, stop, points=201): S of the ports at so many frequencies, for lines of `reference` ohm, from as few
         solved ones as rational functions need that differ by less than `interpolate` from those of one frequency less.
+        With modes of waveguides the sweep is `of_lines`.
         Options as in `solve`. ValueError for frequencies that are not positive or go down, and without ports.
         """
         if callable(self.regions[self._around].permittivity):
@@ -104,7 +105,8 @@ class FedBodies(Connectable, PortMatrices, RadarProblem[CompositeSolution | Comp
 
         with warned_of_coarse_meshes(problem_at, hertz):
             at = lambda f: problem_at(f).scattering_matrix(r, **options)  # noqa: E731
-            return adaptive_sweep(at, hertz, r, tolerance(interpolate, "interpolate", example="1e-3"))
+            accepted = tolerance(interpolate, "interpolate", example="1e-3")
+            return adaptive_sweep(at, hertz, r, accepted, of_lines=self._modes > 0)
 
     @named_options
     def admittance_matrix(self, **options: Unpack[SolveChoices]) -> NDArray[np.complex128]:

@@ -47,18 +47,28 @@ class CrossSections:
 
     @property
     def incident_amplitude(self) -> float:
-        """|E_inc| at the origin of coordinates, in V/m: the amplitude of a plane wave."""
-        return reference_amplitude(self.incident.electric(np.zeros((1, 3))), "field", "cross-section")
+        """|E_inc| at the origin of coordinates, in V/m: the amplitude of a plane wave, above a ground without its
+        reflection. ValueError where ports feed wires."""
+        return reference_amplitude(self._wave.electric(np.zeros((1, 3))), "field", "cross-section")
+
+    @property
+    def _wave(self) -> Any:
+        """The incident wave; ValueError where there is none."""
+        if self.incident is None:
+            raise ValueError(
+                "these wires are fed by their ports, and cross-sections and shielding are those of an incident wave"
+            )
+        return self.incident
 
     @abstractmethod
     def scattering_cross_section(self) -> float: ...
 
     def shielding_effectiveness(self, points: ArrayLike, field: str = "electric") -> NDArray[np.float64]:
         """20 log10 |E_inc| / |E| (n,) in dB at points (n, 3), what a body keeps away from them, infinite where there is
-        no field; field="magnetic": of H. IEEE Std 299-2006."""
+        no field; field="magnetic": of H. ValueError where ports feed wires. IEEE Std 299-2006."""
         one_of(field, ("electric", "magnetic"), "field")
         x = one_or_more_points(points)
-        without, there = (np.linalg.norm(getattr(each, field)(x), axis=-1) for each in (self.incident, self))
+        without, there = (np.linalg.norm(getattr(each, field)(x), axis=-1) for each in (self._wave, self))
         with np.errstate(divide="ignore"):
             return np.asarray(20 * np.log10(without / there))
 
@@ -78,7 +88,7 @@ class CrossSections:
         Of bodies much smaller than the wavelength Im is a small part of F and has the error of F. Below 1e-3 of it the
         scattering cross-section is returned for bodies without loss, and an AccuracyWarning is given for others.
         """
-        wave = self.incident
+        wave = self._wave
         if not isinstance(wave, ElectromagneticPlaneWave):
             raise ValueError(
                 f"extinction is that of one plane wave, got {wave}: add scattering_cross_section() and "

@@ -259,8 +259,7 @@ class PlanarProblem(Board):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "edges of up to", AccuracyWarning)  # once for all frequencies
             at = lambda f: self.scattering_matrix(f, resistance, **options)  # noqa: E731
-            solved = adaptive_sweep(at, frequencies, resistance, interpolate)
-        return replace(solved, of_lines=self._has_lines)
+            return adaptive_sweep(at, frequencies, resistance, interpolate, of_lines=self._has_lines)
 
     @property
     def _has_lines(self) -> bool:

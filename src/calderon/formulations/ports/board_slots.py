@@ -77,10 +77,10 @@ class Lumped:
     """A resistor, a coil and a capacitor in a slot, in series, or in parallel; or any impedance there.
 
     gap: the slot, as of a port: a `DeltaGap` or `FiniteGap`, an `EdgePort` at the ground, or the `WireGap` of a
-    wire. resistance in
-    ohm, inductance in H, capacitance in F: positive, None for what is missing; at least one is given. parallel: False
-    (default) for in series. Or impedance= alone: a number in ohm, a function of the frequency in Hz, a network of
-    scikit-rf with one port, or the path of a Touchstone file (.s1p), both of which are for exp(+j omega t).
+    wire, without outer_radius. resistance in ohm, inductance in H, capacitance in F: positive, None for what is
+    missing; at least one is given. parallel: False (default) for in series. Or impedance= alone: a number in ohm, a
+    function of the frequency in Hz, a network of scikit-rf with one port, or the path of a Touchstone file (.s1p), both
+    of which are for exp(+j omega t).
 
     With exp(-i omega t) the impedance in series is R - i omega L + i / (omega C), the admittance in parallel
     1 / R + i / (omega L) - i omega C. The current through the slot lowers its voltage by Z I. An impedance has
@@ -98,6 +98,11 @@ class Lumped:
         if not isinstance(self.gap, DeltaGap | EdgePort | WireGap | FiniteGap):
             raise TypeError(
                 f"a lumped element lies in a DeltaGap, an EdgePort, a FiniteGap or a WireGap, got {describe(self.gap)}"
+            )
+        if isinstance(self.gap, WireGap) and self.gap.outer_radius is not None:
+            raise ValueError(
+                f"outer_radius={self.gap.outer_radius:g} m: a lumped element lies in a gap without width, not at the "
+                "end of a coaxial line: leave outer_radius out"
             )
         given = {name: getattr(self, name) for name in UNITS if getattr(self, name) is not None}
         if not given and self.impedance is None:

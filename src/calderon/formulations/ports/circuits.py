@@ -67,8 +67,9 @@ class Circuit:
 
     network: a `Line`; a network of scikit-rf (`skrf.Network`, for exp(+j omega t)), the path of its Touchstone file, or
     a sweep of another antenna or board, all interpolated over their frequencies; or Y (p, p) in S for exp(-i omega t),
-    a matrix or a function of the frequency in Hz. ports: a `DeltaGap` or `WireGap` for each of its p ports. ValueError
-    for a circuit that delivers power, and for frequencies that a network does not have.
+    a matrix or a function of the frequency in Hz. ports: a `DeltaGap` or `WireGap` for each of its p ports, with an
+    outer_radius only where it is the gap of a port of the antenna. ValueError for a circuit that delivers power, and
+    for frequencies that a network does not have.
     """
 
     network: Any

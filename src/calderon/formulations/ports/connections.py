@@ -32,7 +32,7 @@ class Connections:
     def of(
         feeds: Sequence[Any], further: Sequence[Any], weights: Callable[[tuple[Any, ...]], NDArray[np.float64]]
     ) -> "Connections":
-        """weights: (unknowns, n) of n gaps."""
+        """weights: (unknowns, n) of n gaps. ValueError for ends of coaxial lines at further gaps."""
         named = (*feeds, *further)
         every = weights(named).T
         places, signs, kept = list[int](), list[float](), list(range(len(feeds)))
@@ -43,6 +43,12 @@ class Connections:
             kept += [] if same else [number]
             signs.append(float(np.sign(every[kept[places[-1]]] @ own)))
         gaps = tuple(named[each] for each in kept)
+        for gap in gaps[len(feeds) :]:
+            if getattr(gap, "outer_radius", None) is not None:
+                raise ValueError(
+                    f"outer_radius={gap.outer_radius:g} m of the {gap} of a circuit: coaxial lines end at ports: give "
+                    "this gap among the ports, or leave outer_radius out"
+                )
         return Connections(gaps, every[kept].T, len(feeds), np.array(places, np.int64), np.array(signs))
 
     def admittance(self, circuits: Sequence[Circuit], frequency: float, first: int = 0) -> Complex:

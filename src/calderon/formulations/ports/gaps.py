@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -169,7 +168,8 @@ class WireGap:
     the wire from its first to its last point. Where three wires or more meet no gap is possible: put it next to that
     point. On the ground it lies between the ground and the wire. outer_radius: in m, of a coaxial line that ends there,
     whose inner conductor is the wire (`frill.aperture_field`); admittances converge then, where those of a gap without
-    width grow slowly as segments become short.
+    width grow slowly as segments become short. It is that of a port, at most some 0.03 wavelengths: the field in the
+    aperture is the static one, and wider ones give an AccuracyWarning.
     """
 
     at: ArrayLike
@@ -182,10 +182,6 @@ class WireGap:
             object.__setattr__(self, "direction", one_point(self.direction, "the direction of a gap"))
         if self.outer_radius is not None:
             positive_length(self.outer_radius, "the outer radius of a coaxial line in m")
-
-    def weights(self, network: Any) -> NDArray[np.float64]:
-        """(N,) the current through the gap of each function of a network of wires."""
-        return np.asarray(network.weights(self))
 
     def __str__(self) -> str:
         return f"gap at ({', '.join(f'{each:g}' for each in np.asarray(self.at))}) m"

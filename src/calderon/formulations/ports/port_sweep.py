@@ -23,6 +23,9 @@ from calderon.formulations.rational_sweep import Agreement, rational_sweep
 from calderon.validation import describe
 from calderon.view import Described
 
+OWN = "relative to the impedances of lines, or of modes of waveguides, at the ports, which R does not state"
+"""The comment in files of S whose ports have impedances of their own."""
+
 
 class Resonance(NamedTuple):
     """A pole f - i f / (2 Q) of the impedance: frequency f in Hz and quality Q."""
@@ -40,7 +43,8 @@ class PortSweep(Described):
     or for reference impedances (p,), complex ones by power waves (K. Kurokawa 1965): see `renormalised`.
 
     solved: the frequencies in Hz at which the equations were solved, with `solved_s`. error: the largest difference of
-    S between the last two rational functions. of_lines: S and Z are relative to the impedance of lines at the ports.
+    S between the last two rational functions. of_lines: S is of the waves of lines, or of modes of waveguides, at
+    ports, relative to their own impedances, and there is no Z.
     """
 
     frequencies: NDArray[np.float64]
@@ -58,27 +62,40 @@ class PortSweep(Described):
 
     @property
     def z(self) -> Complex:
-        """Impedance matrices (n, p, p) in ohm: R (1 + S) (1 - S)^-1."""
+        """Impedance matrices (n, p, p) in ohm: R (1 + S) (1 - S)^-1. ValueError for S `of_lines`."""
+        self._require_reference()
         return impedance(self.s, self.reference)
 
     def renormalised(self, z0: ArrayLike) -> "PortSweep":
         """S for reference impedances z0 in ohm, of all ports or (p,), which may be complex: power waves, for
         exp(-i omega t), so that a coil has a negative imaginary part. ValueError unless their real parts are positive,
-        and where S is relative to the impedance of lines."""
-        if self.of_lines:
-            raise ValueError("S is relative to the impedances of lines at the ports, which differ from a reference")
+        and for S `of_lines`."""
+        self._require_reference()
         other = reference_impedances(z0, self.s.shape[-1])
         s, solved = (renormalised(each, self.reference, other) for each in (self.s, self.solved_s))
         return replace(self, s=s, solved_s=solved, reference=other)
 
+    def _require_reference(self) -> None:
+        """ValueError where S does not refer to `reference`."""
+        if self.of_lines:
+            raise ValueError(
+                "S is relative to the impedances of lines, or of modes of waveguides, at the ports, which differ from "
+                "the reference: take s, write_touchstone or to_skrf, or feed gaps or probes for Z"
+            )
+
     def to_skrf(self, name: str = "calderon") -> Any:
-        """S as an `skrf.Network`, for exp(+j omega t), with the reference impedances of this sweep."""
-        return network(self.frequencies, self.s, self.reference, name)
+        """S as an `skrf.Network`, for exp(+j omega t), with the reference impedances of this sweep; where S is
+        `of_lines` its comments say so, as z0 cannot."""
+        found = network(self.frequencies, self.s, self.reference, name)
+        if self.of_lines:
+            found.comments = OWN
+        return found
 
     def circuit_model(self) -> CircuitModel:
         """A passive rational model of S by vector fitting, whose `error` and `enforced` say how well it fits.
         ValueError for several or complex reference impedances, see `renormalised`, and for few frequencies."""
-        if np.ndim(self.reference) or self.of_lines or len(self.frequencies) < 8:
+        self._require_reference()
+        if np.ndim(self.reference) or len(self.frequencies) < 8:
             raise ValueError("a model needs S for one resistance as the reference, renormalised(50), at 8 frequencies")
         return CircuitModel.of(self.to_skrf(), float(np.asarray(self.reference).real))
 
@@ -95,7 +112,8 @@ class PortSweep(Described):
         return self.circuit_model().transient(times, generators)
 
     def resonances(self) -> list[Resonance]:
-        """Poles of the impedance matrix within the band, from low to high frequencies."""
+        """Poles of the impedance matrix within the band, from low to high frequencies. ValueError for S `of_lines`."""
+        self._require_reference()
         # in halves of the width of a resonance: a pole stays within `steady` where one frequency less is fitted, else
         # it belongs to the fit; poles of two ports that are closer than `same` are one
         same, steady, found = 0.1, 0.5, list[complex]()
@@ -129,16 +147,22 @@ class PortSweep(Described):
         return f"{len(self.frequencies)} frequencies from {band}, {solved}"
 
     def __str__(self) -> str:
-        return "\n".join([self.brief, *(f"resonance {each}" for each in self.resonances())])
+        found = [] if self.of_lines else self.resonances()
+        return "\n".join([self.brief, *(f"resonance {each}" for each in found)])
 
 
 def adaptive_sweep(
-    scattering_at: Callable[[float], Complex], frequencies: NDArray[np.float64], reference: float, rtol: float
+    scattering_at: Callable[[float], Complex],
+    frequencies: NDArray[np.float64],
+    reference: float,
+    rtol: float,
+    of_lines: bool = False,
 ) -> PortSweep:
     """S over the band from few solved frequencies: `scattering_at` gives it at one of them; rtol: the accepted
-    difference of the last two rational functions, which need not follow errors that are small against it."""
+    difference of the last two rational functions, which need not follow errors that are small against it;
+    of_lines: as of `PortSweep`."""
     found = rational_sweep(scattering_at, frequencies, Agreement(rtol, "S", 0.03 * rtol))
-    return PortSweep(frequencies, found.values, reference, found.solved, found.solved_values, found.error)
+    return PortSweep(frequencies, found.values, reference, found.solved, found.solved_values, found.error, of_lines)
 
 
 def write_touchstone(
@@ -151,7 +175,7 @@ def write_touchstone(
     """Write S (n, p, p), of the time factor exp(-i omega t), at frequencies (n,) in Hz to a file NAME.sPp.
 
     Numbers are real and imaginary parts for exp(+j omega t), as the format requires: conjugates. reference: impedance
-    of all ports in ohm, real. of_lines: S is relative to the impedance of the lines instead, as a comment then says.
+    of all ports in ohm, real. of_lines: S is relative to impedances of lines or modes instead, as a comment then says.
     Raises ValueError for another ending, and for a complex reference or several.
     """
     place, ports = file_path(path, "a scattering matrix", "patch.s1p"), s.shape[1]
@@ -165,7 +189,7 @@ def write_touchstone(
         )
     lines = ["! S-parameters by calderon, exp(+j omega t)"]
     if of_lines:
-        lines.append("! relative to the impedance of the microstrip lines at the ports, which R does not state")
+        lines.append(f"! {OWN}")
     lines.append(f"# Hz S RI R {float(values.real):.10g}")
     for f, matrix in zip(frequencies, s.conj(), strict=True):
         rows = matrix.T.reshape(1, -1) if ports <= 2 else matrix  # S11 S21 S12 S22, else row by row

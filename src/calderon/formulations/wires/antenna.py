@@ -131,7 +131,7 @@ class WireAntenna(Connectable, Described):
 
     def _currents(self, gaps: Sequence[Any]) -> NDArray[np.float64]:
         """(N, n) the current of each function through gaps."""
-        columns = [each.weights(self.network) for each in gaps]
+        columns = [self.network.weights(each, self.wavenumber) for each in gaps]
         return np.stack(columns, axis=1) if columns else np.zeros((self.unknowns, 0))
 
     @cached_property

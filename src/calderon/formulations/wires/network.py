@@ -116,8 +116,9 @@ class WireNetwork:
         """The distance of a point (3,) from the nearest axis, in m."""
         return float(_from_segment(np.broadcast_to(at, (len(self.ends), 3)), self.ends).min())
 
-    def weights(self, gap: WireGap) -> NDArray[np.float64]:
-        """(N,) the current through a gap of each function; ValueError where there is no wire or where wires branch."""
+    def weights(self, gap: WireGap, k: complex) -> NDArray[np.float64]:
+        """(N,) the current through a gap of each function; ValueError where there is no wire or where wires branch. k:
+        the wavenumber around."""
         at = np.asarray(gap.at)
         along, length = self.segments[:, 3:6], self.segments[:, 6]
         from_begin = at - self.segments[:, :3]
@@ -145,7 +146,8 @@ class WireNetwork:
         if gap.outer_radius is None:
             found = (1 - part) * self.functions[[2 * nearest]] + part * self.functions[[2 * nearest + 1]]
         else:
-            spread = aperture_field(self.segments, nearest, part, gap.outer_radius, is_end=end is not None and grounded)
+            at_end = end is not None and grounded
+            spread = aperture_field(self.segments, nearest, part, gap.outer_radius, at_end, k)
             found = sparse.csr_array(spread[None]) @ self.functions
         sign = 1.0
         if gap.direction is not None:

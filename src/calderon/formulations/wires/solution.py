@@ -97,14 +97,6 @@ class WireSolution(Feeds, CrossSections, SampledField, SavedSolution, Viewable, 
         return (0.5 if self.network.ground else 1.0) * whole / (2 * VACUUM_IMPEDANCE)
 
     @property
-    def incident_amplitude(self) -> float:
-        """|E_inc| at the origin of coordinates, in V/m, above a ground without its reflection; ValueError where ports
-        feed the wires."""
-        if self.incident is None:
-            raise ValueError("these wires are fed by their ports, and cross-sections are those of an incident wave")
-        return super().incident_amplitude
-
-    @property
     def is_lossless(self) -> bool:  # type: ignore[override]
         """Whether metal, loads and circuits take nothing."""
         return self.lost == 0 and self.circuit_power == 0 and self.earth is None

@@ -124,7 +124,7 @@ class AntennaKind(Kind[AntennaCase, Posed, AntennaResults]):
 
         text = frequency_text(float(hertz[0])) + (f" to {frequency_text(float(hertz[-1]))}" if len(hertz) > 1 else "")
         with stages.stage("solve the ports", text), warned_of_coarse_meshes(posed.at, hertz):
-            sweep = adaptive_sweep(scattering, hertz, r, case.solver.interpolate)
+            sweep = adaptive_sweep(scattering, hertz, r, case.solver.interpolate, of_lines=case.modes > 0)
         best = float(hertz[np.abs(sweep.s[:, 0, 0]).argmin()])
         at = best if posed.pattern is None else posed.pattern
         with stages.stage("solve the pattern", frequency_text(at)):

@@ -53,7 +53,7 @@ class AntennaResults(PortResults, Result[AntennaCase]):
 
     @cached_property
     def resonances(self) -> list[Resonance]:
-        return self.sweep.resonances() if self.sweep.solves > 1 else []
+        return self.sweep.resonances() if self.sweep.solves > 1 and not self.sweep.of_lines else []
 
     @cached_property
     def absorbed(self) -> dict[str, float]:

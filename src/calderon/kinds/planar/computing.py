@@ -115,7 +115,7 @@ class Planar(Kind[PlanarCase, PlanarProblem, PlanarResults]):
         def compare(mesh: TriangleMesh, other: PlanarProblem) -> SecondMesh | None:
             f = sweep.frequencies
             again = other.sweep(f[0], f[-1], len(f), reference=case.planar.reference, **sweep_options(case))
-            found = [resonances_of(case, each) for each in (sweep, again)]
+            found = [resonances_of(each) for each in (sweep, again)]
             if all(found):
                 first, second = (np.array([each[0].frequency]) for each in found)
                 return second_mesh("resonance", first, second, problem.mesh, mesh)

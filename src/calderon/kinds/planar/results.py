@@ -22,10 +22,10 @@ from calderon.report.second_mesh import SecondMesh
 from calderon.view import Scene, Steps
 
 
-def resonances_of(case: PlanarCase, sweep: PortSweep) -> list[Resonance]:
+def resonances_of(sweep: PortSweep) -> list[Resonance]:
     """The resonances of a sweep. A single frequency has none, nor have lines: their impedance has poles that depend on
     their length."""
-    return sweep.resonances() if sweep.solves > 1 and case.port[0].kind != "line" else []
+    return sweep.resonances() if sweep.solves > 1 and not sweep.of_lines else []
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class PlanarResults(PortResults, Result[PlanarCase]):
 
     @cached_property
     def resonances(self) -> list[Resonance]:
-        return resonances_of(self.file.case, self.sweep)
+        return resonances_of(self.sweep)
 
     @cached_property
     def cuts(self) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:

@@ -70,7 +70,7 @@ class WiresInRegions:
         ):
             raise ValueError(f"wires of two regions end at the {gap}: place it within one of their segments")
         found = [np.zeros(each.dimension) for each in self.parts]
-        found[nearest] = self.parts[nearest].network.weights(gap)
+        found[nearest] = self.parts[nearest].network.weights(gap, self.parts[nearest].k)
         return np.concatenate(found)
 
     def _split(self, x: NDArray[Any]) -> list[NDArray[Any]]:
