@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from llvmlite.binding import ffi
 from numba.core import event
+from numba.core.compiler_machinery import PassManager
 
 from calderon.backends.log_and_angle import angle, logarithm
 from calderon.backends.numba import kernel
@@ -121,6 +122,35 @@ def test_the_collector_and_timers_of_calls_wait_while_a_kernel_compiles(enabled:
         event.unregister("numba:compile", listener)
         gc.enable() if before else gc.disable()
     assert seen == [(enabled, True, 0)] * 2
+
+
+@pytest.mark.usefixtures("nothing_compiled")
+@pytest.mark.parametrize("change", ["none", "another name", "one more argument"])
+def test_all_passes_run_where_numba_runs_them_in_another_way(change: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numba's own method runs no pass of a kernel, all of them where a later version has changed it."""
+    finalize, run, seen = PassManager.finalize, PassManager._runPass, []
+
+    def renamed(self):  # type: ignore[no-untyped-def]
+        finalize(self)
+        self.known = self.__dict__.pop("_analysis")
+
+    def seen_run(self, index, each, state):  # type: ignore[no-untyped-def]
+        seen.append(each.name())
+        self._analysis = getattr(self, "known", None) or self._analysis
+        run(self, index, each, state)
+
+    def longer_run(self, index, each, state, more=None):  # type: ignore[no-untyped-def]
+        seen_run(self, index, each, state)
+
+    monkeypatch.setattr(PassManager, "_runPass", longer_run if change == "one more argument" else seen_run)
+    if change == "another name":
+        monkeypatch.setattr(PassManager, "finalize", renamed)
+
+    @kernel
+    def next_one(x):  # type: ignore[no-untyped-def]
+        return x + 1
+
+    assert next_one(1) == 2 and ("native_lowering" in seen) == bool(seen) == (change != "none")
 
 
 def test_classes_that_others_compile_still_do() -> None:

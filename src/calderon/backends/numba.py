@@ -10,6 +10,7 @@ import os
 import time
 import weakref
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 import numba
@@ -131,14 +132,22 @@ class _Passes(PassManager):
         each.run_finalizer(state)
 
 
+def _are_known(usual: Any) -> bool:
+    """Whether Numba runs its passes by what `_Passes` takes the place of, which it may change in any version."""
+    run = getattr(PassManager, "_runPass", None)
+    return hasattr(usual, "_analysis") and run is not None and len(signature(run).parameters) == 4
+
+
 class KernelCompiler(Compiler):
     """Numba's compiler of kernels, with the passes that they need: most have neither closures nor arithmetic of whole
-    arrays."""
+    arrays. All of Numba's passes run where this version has another way to run them."""
 
     REPLACED = {InlineClosureLikes: _InlineClosures, NopythonRewrites: _RewriteArrays}
 
     def define_pipelines(self) -> list[Any]:
         (usual,) = super().define_pipelines()
+        if not _are_known(usual):
+            return [usual]
         passes = _Passes(usual.pipeline_name)
         passes.passes = [(self.REPLACED.get(each, each), text) for each, text in usual.passes]
         passes.finalize()
