@@ -7,12 +7,15 @@ from typing import Self
 import numpy as np
 import xarray
 
-from calderon.files import file_path, whole_file
+from calderon.files import whole_file
+from calderon.files.spice import spice_file
 
 ROUNDING = 1e-9
 """Part of the largest entry up to which others are rounding errors."""
 ELEMENTS = {"F": ("C", 1), "S": ("R", -1)}
 """The letter of a SPICE element and the power of its value by the unit of a matrix."""
+GROUND = {"0", "gnd"}
+"""Names of the node at 0 V in SPICE, in lower case."""
 
 
 class ElectrodeMatrix(xarray.DataArray):
@@ -31,14 +34,17 @@ class ElectrodeMatrix(xarray.DataArray):
     def spice(self, path: str | os.PathLike[str], name: str = "calderon") -> None:
         """Write a SPICE subcircuit of that name (.sp or .cir) with a pin for each electrode, of `mutual` as capacitors
         or resistors; far away is node 0. Values below 1e-9 of the largest entry, and negative ones, which are errors of
-        the mesh, are left out. ValueError for another ending, and for names that SPICE takes for one pin."""
-        place = file_path(path, "a SPICE subcircuit", "electrodes.sp")
-        if place.suffix.lower() not in (".sp", ".cir"):
-            raise ValueError(f"a SPICE subcircuit ends with .sp or .cir, got {str(path)!r}")
+        the mesh, are left out. ValueError for another ending, for a name of other characters than letters, digits and
+        underscores, and for electrodes that SPICE takes for one pin, or for node 0 (0, gnd)."""
+        place = spice_file(path, name, "electrodes.sp")
         names = [str(each) for each in self.row.values]
         pins = [re.sub(r"[^A-Za-z0-9_]", "_", each) for each in names]
-        if len({each.lower() for each in pins}) < len(pins) or "0" in pins:
-            raise ValueError(f"electrodes have names that SPICE takes for one pin, or for 0: {', '.join(names)}")
+        lower = {each.lower() for each in pins}
+        if len(lower) < len(pins) or "" in lower or lower & GROUND:
+            raise ValueError(
+                "electrodes have names that SPICE takes for one pin, for none, or for node 0 (0, gnd): "
+                f"{', '.join(names)}; rename electrodes"
+            )
         letter, power = ELEMENTS[self.attrs["units"]]
         values, lines = self.mutual().values, [f".subckt {name} {' '.join(pins)}"]
         for one, other in zip(*np.triu_indices(len(pins)), strict=True):

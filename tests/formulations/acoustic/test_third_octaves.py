@@ -95,3 +95,5 @@ def test_a_peak_between_few_frequencies_is_warned_of():
     f = np.linspace(80, 240, 17)
     with pytest.warns(cal.AccuracyWarning, match="^sound power: .* smaller steps"):
         cal.third_octaves(f, 1 / (1 + ((f - 150) / 3) ** 2), "mean", quantity="sound power")
+    with pytest.warns(cal.AccuracyWarning, match="change by up to inf dB"):  # at one frequency alone, which is left out
+        cal.third_octaves(f, np.where(f == 150, 1.0, 0.0), "mean")

@@ -78,5 +78,7 @@ def test_models_of_antennas_are_passive_and_hold_s(tmp_path):
     assert ".SUBCKT calderon" in (tmp_path / "dipole.sp").read_text()
     with pytest.raises(ValueError, match=r"ends with .sp or .cir"):
         sweep.spice(tmp_path / "dipole.s1p")
+    with pytest.raises(ValueError, match="try 'my_coil'"):
+        model.write_spice(tmp_path / "coil.sp", "my coil")
     with pytest.raises(ValueError, match="equal steps"):
         model.transient([0.0, 1.0, 3.0], [0.0, 0.0, 0.0])

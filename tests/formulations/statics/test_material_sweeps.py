@@ -59,7 +59,7 @@ def test_what_is_no_sweep(given, message):
         coated(4.0, h=0.9).sweep(**given)
 
 
-def test_a_contrast_beyond_what_fields_X():
+def test_a_sweep_warns_once_of_constants_too_far_apart():
     problem = coated(4.0, h=0.9)
     with pytest.warns(AccuracyWarning, match=r"factor of 2e\+09") as noticed:
         problem.sweep({"coat": [1e8, 2e9, 1e9]}, voltages={"core": 1.0})

@@ -55,9 +55,12 @@ def test_single_capacitors_and_resistors(tmp_path):
     found = {(one, other): float(value) for _, one, other, value in lines[1:-1]}
     assert found["net_a", "b"] == pytest.approx(mutual.values[0, 1], rel=1e-8)
     assert found["b", "0"] == pytest.approx(mutual.values[1, 1], rel=1e-8) and len(found) == 3
-    for name, path, message in (("b", "balls.txt", "ends with .sp"), ("NET_A", "balls.sp", "for one pin")):
+    for name in ("NET_A", "0", "gnd", "GND", ""):
+        with pytest.raises(ValueError, match="for one pin, for none, or for node 0"):
+            c.assign_coords(row=["net a", name]).spice(tmp_path / "balls.sp")
+    for path, name, message in (("balls.txt", "b", "ends with .sp"), ("b.sp", "my chip", "try 'my_chip'")):
         with pytest.raises(ValueError, match=message):
-            c.assign_coords(row=["net a", name]).spice(tmp_path / path)
+            c.spice(tmp_path / path, name)
     oil = cal.StaticProblem(
         cal.mesh.joined({"a": ball, "b": ball.scaled(2.0)}),
         {"oil": cal.Region(["a", "b"], conductivity=2.0)}, {"a": "a", "b": "b"}, outside=None,
@@ -77,6 +80,9 @@ def test_fields_on_surfaces():
     x = coat.centroids[:3]
     middle = np.mean([found.field(s * x) for s in (1 - 1e-6, 1 + 1e-6)], axis=0)
     assert found.field(x) == pytest.approx(middle, rel=1e-5)
+    charged = problem.solve({"core": 1.0}, sources=cal.PointCharge([0, 0, 1.25], 1e-12))
+    with np.errstate(divide="ignore"):  # at the charge itself
+        assert charged.field([[0, 0, 1.25], x[0]])[0] == np.inf
     with pytest.warns(AccuracyWarning, match="3 of 3 points lie on the surface"):
         flux = found.flux_density(x)
     both = np.mean([found.flux_density(s * x) for s in (1 - 1e-6, 1 + 1e-6)], axis=0)

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.files.whole_file import file_path, whole_file
+from calderon.files.spice import spice_file
+from calderon.files.whole_file import whole_file
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.validation import describe, real_numbers, unmasked
 from calderon.view import Described
@@ -105,11 +106,9 @@ class CircuitModel(Described):
 
     def write_spice(self, path: str | os.PathLike[str], name: str = "calderon") -> None:
         """Write a subcircuit of that name with a pin for each port against ground, .sp or .cir, as SPICE simulators
-        read it. ValueError for another ending."""
-        place = file_path(path, "a SPICE subcircuit", "antenna.sp")
-        if place.suffix.lower() not in (".sp", ".cir"):
-            raise ValueError(f"a SPICE subcircuit ends with .sp or .cir, got {str(path)!r}")
-        with whole_file(place) as scratch:
+        read it. ValueError for another ending, and for a name of other characters than letters, digits and
+        underscores."""
+        with whole_file(spice_file(path, name, "antenna.sp")) as scratch:
             self.fit.write_spice_subcircuit_s(str(scratch), fitted_model_name=name)
 
     def transient(self, times: ArrayLike, generators: ArrayLike) -> PortTransient:

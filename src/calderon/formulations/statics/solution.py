@@ -153,8 +153,9 @@ class StaticSolution(SampledField, SavedSolution, Viewable, Described):
                 found[own] = values * (1.0 if factors is None else factors[number])
         if not len(sides.on):
             return found
+        known = ~np.isnan(found)
         with np.errstate(invalid="ignore"):  # 0 / 0 where neither side has a field
-            return np.asarray(sides.means(np.nan_to_num(found)) / sides.means((~np.isnan(found)).astype(float)))
+            return np.asarray(sides.means(np.where(known, found, 0.0)) / sides.means(known.astype(float)))
 
     def _reaction(
         self, number: int, x: NDArray[np.float64], gradient: bool, backend: str = "numba", precision: str = "double"

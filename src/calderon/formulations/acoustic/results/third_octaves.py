@@ -251,8 +251,8 @@ def _require_fine(
     kept = np.unique([*range(0, len(f), 2), len(f) - 1])
     other = _integrals(f[kept], values[kept], limits)
     with np.errstate(divide="ignore", invalid="ignore"):
-        change = np.abs(10 * np.log10(np.abs(other / found)))
-    worst = np.nan_to_num(change.reshape(len(limits), -1)).max(axis=1)
+        change = np.abs(10 * np.log10(np.abs(other / found))).reshape(len(limits), -1)
+    worst = np.where(np.isnan(change), 0.0, change).max(axis=1)  # 0 / 0: silent in both
     if (coarse := np.flatnonzero(worst > COARSE)).size:
         warn_of_accuracy(
             f"{beginning}{coarse.size} of {len(limits)} third octaves change by up to {worst.max():.1f} dB where every "
