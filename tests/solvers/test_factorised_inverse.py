@@ -62,4 +62,5 @@ def test_the_matrix_of_the_factors_undoes_their_inverse():
     assert np.abs(matrix @ (inverse @ x) - x).max() < 1e-9 and np.abs(matrix.T @ x - matrix @ x).max() < 1e-9
     few = entries(np.arange(10)[None])[0]
     assert np.abs(factorised_matrix(points[:10], entries) @ np.eye(10) - few).max() < 1e-7
-    assert (factorised_matrix(points[:0], entries) @ np.zeros((0, 2))).shape == (0, 2)
+    for factorised in (factorised_inverse, factorised_matrix):
+        assert (factorised(points[:0], entries) @ np.zeros((0, 2))).shape == (0, 2)

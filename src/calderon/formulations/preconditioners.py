@@ -60,7 +60,7 @@ DETAILS = 0.0306
 
 
 def sparse_factor_bytes(unknowns: int) -> int:
-    """Bytes of U and its transposed, with a number and an index an entry."""
+    """Bytes of U while it is made: numbers and indices of its columns, and a copy of them without empty places."""
     return 2 * 12 * neighbours_for(unknowns) * unknowns
 
 
@@ -92,11 +92,11 @@ def softened(
     points: NDArray[np.float64], lengths: NDArray[np.float64], weights: NDArray[np.float64], media: Media | None = None
 ) -> Submatrices:
     """Small matrices of sums over regions of w_i w_j exp(-kappa r) k(r) / (4 pi a), means over pairs of points of two
-    functions, with k(r) = (4 d + r) / (2 d + r)^2, which is 1 / d at r = 0 and 1 / r up to (d / r)^2 far away.
+    functions, with k(r) = (4 d + r) / (2 d + r)^2, which is 1 / d at r = 0 and 1 / r up to (2 d / r)^2 far away.
 
     points (n, p, 3) m, lengths (n,) m, weights (n,): of functions; d is the mean of both lengths. media: None of one
-    medium with a = 1. k is a mean of functions exp(-s r) with positive weights, so that matrices are positive
-    definite, and falls linearly from r = 0, as potentials between the faces of thin layers do.
+    medium with a = 1. For one d, k is a mean of functions exp(-s r) with positive weights, so that matrices are
+    positive definite. It falls linearly from r = 0, as potentials between the faces of thin layers do.
     """
 
     def submatrices(which: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -105,7 +105,7 @@ def softened(
 
         def entries(decay: float) -> NDArray[np.float64]:
             found = np.empty((number, size, size))
-            _softened_means(points, lengths, np.ascontiguousarray(which), decay, found)
+            _softened_means(points, lengths, np.ascontiguousarray(which, np.int64), decay, found)
             found *= w[:, :, None]
             found *= w[:, None]
             return found
@@ -125,7 +125,7 @@ def softened(
 @kernel
 def _softened_means(points, lengths, which, decay, out):
     """out (m, k, k): means over pairs of points of exp(-kappa r) (4 d + r) / (4 pi (2 d + r)^2) between functions with
-    numbers which (m, k)."""
+    numbers which (m, k), as in `softened`; lengths are d, decay is kappa."""
     size, count = which.shape[1], points.shape[1]
     factor = 1 / (4 * math.pi * count**2)
     x, y, z, d, sums = np.empty((5, size * count))

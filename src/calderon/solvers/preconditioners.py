@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csc_matrix, csr_array, diags_array, issparse
+from scipy.sparse import csc_array, csc_matrix, diags_array, issparse
 from scipy.sparse.linalg import LinearOperator, aslinearoperator, splu
 
 from calderon.backends.threads import in_parts, one_thread
@@ -97,27 +97,26 @@ def factorised_inverse(points: NDArray[np.float64], submatrices: Submatrices) ->
     screen those farther away, as charges do. F. Schaefer, M. Katzfuss, H. Owhadi, SIAM J. Sci. Comput. 43 (2021)
     A2019, theorem 2.1.
     """
-    order, factor = _factor_of_inverse(points, submatrices)
-    place = np.argsort(order)
-    factor = csr_array(factor[place][:, place])
-    transposed = csr_array(factor.T)
+    n = len(points)
+    factor = _factor_of_inverse(points, _coarse_to_fine(points), submatrices)
+    transposed = factor.T
 
     def product(x: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(factor @ (transposed @ x))
 
-    n = len(points)
     return LinearOperator((n, n), matvec=product, rmatvec=product, matmat=product, rmatmat=product, dtype=np.float64)
 
 
 def factorised_matrix(points: NDArray[np.float64], submatrices: Submatrices) -> LinearOperator:
     """(U U^T)^-1 near a symmetric positive definite matrix A of a Green's function, by substitution with the sparse U
-    of `factorised_inverse`, which has the same arguments."""
-    n = len(points)
+    of `factorised_inverse`, which has the same arguments; of real columns."""
+    n, numbered = len(points), _coarse_to_fine(points)
     if not n:
-        return aslinearoperator(csr_array((0, 0)))
-    order, factor = _factor_of_inverse(points, submatrices)
+        return aslinearoperator(csc_array((0, 0)))
+    order = numbered[1]
+    factor = csc_matrix(_factor_of_inverse(points, numbered, submatrices)[order][:, order])
     with one_thread:  # U is its own factor in this order: nothing is filled in
-        triangular = splu(csc_matrix(factor), permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"Equil": False})
+        triangular = splu(factor, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"Equil": False})
 
     def product(x: NDArray[Any]) -> NDArray[Any]:
         found = np.empty(x.shape)
@@ -127,12 +126,19 @@ def factorised_matrix(points: NDArray[np.float64], submatrices: Submatrices) -> 
     return LinearOperator((n, n), matvec=product, rmatvec=product, matmat=product, rmatmat=product, dtype=np.float64)
 
 
-def _factor_of_inverse(points: NDArray[np.float64], submatrices: Submatrices) -> tuple[NDArray[np.int64], csr_array]:
-    """The order of the unknowns from coarse to fine, and in this order the upper triangular U (n, n) of U U^T."""
-    n = len(points)
+def _coarse_to_fine(points: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(n,) the level of each point, and the order of all points by levels: at random within a level, always the same,
+    so that those before a point lie around it, not on one side as in the order of a mesh."""
     levels = _levels(points)
-    order = np.lexsort((np.arange(n), levels))
-    numbers = _earlier_neighbours(points, levels, order, min(neighbours_for(n), n))
+    return levels, np.lexsort((np.random.default_rng(0).permutation(len(points)), levels))
+
+
+def _factor_of_inverse(
+    points: NDArray[np.float64], numbered: tuple[NDArray[np.int64], NDArray[np.int64]], submatrices: Submatrices
+) -> csc_array:
+    """U (n, n) of U U^T, upper triangular in the order of numbered, that of `_coarse_to_fine`."""
+    n = len(points)
+    numbers = _earlier_neighbours(points, *numbered, min(neighbours_for(n), n))
     values = np.zeros(numbers.shape)
 
     def columns_between(low: int, high: int) -> None:
@@ -153,9 +159,9 @@ def _factor_of_inverse(points: NDArray[np.float64], submatrices: Submatrices) ->
         values[low:high] = np.where(missing, 0.0, columns / np.sqrt(first))
 
     in_parts(columns_between, n, _PART)
-    kept, place = numbers >= 0, np.argsort(order)
-    places = place[numbers[kept]], np.broadcast_to(place[:, None], numbers.shape)[kept]
-    return order, csr_array(coo_array((values[kept], places), (n, n)))
+    kept = numbers >= 0
+    starts = np.append(0, np.cumsum(kept.sum(axis=1)))
+    return csc_array((values[kept], numbers[kept], starts), (n, n))
 
 
 def _earlier_neighbours(
@@ -164,7 +170,7 @@ def _earlier_neighbours(
     """(n, count) each number itself and then those of the nearest points before it in an order from coarse to fine, -1
     for none."""
     n, place = len(points), np.argsort(order)
-    found = np.full((n, count), -1)
+    found = np.full((n, count), -1, np.int32)
 
     def search(level: int) -> None:
         until, of_level = np.flatnonzero(levels <= level), np.flatnonzero(levels == level)
@@ -185,7 +191,7 @@ def _earlier_neighbours(
 
         in_parts(part, len(of_level), _PART)
 
-    for level in range(int(levels.max()) + 1):
+    for level in range(int(levels.max(initial=-1)) + 1):
         search(level)
     return found
 
@@ -193,8 +199,8 @@ def _earlier_neighbours(
 def _levels(points: NDArray[np.float64]) -> NDArray[np.int64]:
     """(n,) the level of each point: on every level, each cell of a grid without a point of a coarser level gets the one
     nearest to its middle; cells of the next level are half as long."""
-    n, low = len(points), points.min(axis=0)
-    unit = (points - low) / (np.ptp(points, axis=0).max() * (1 + 1e-9) or 1.0)
+    n, low = len(points), points.min(axis=0, initial=np.inf)
+    unit = (points - low) / (np.ptp(points, axis=0).max() * (1 + 1e-9) or 1.0) if n else points
     levels = np.full(n, _DEPTH)
     left = np.arange(n)
     for level in range(_DEPTH):

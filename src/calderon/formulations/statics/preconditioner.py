@@ -7,7 +7,7 @@ In scaled unknowns (`equation.StaticEquation.scales`) it is the block diagonal m
 V of all regions has few large eigenvalues, of smooth fluxes, and many of order h: `factorised_inverse` takes both.
 On smooth surfaces V D is 1/4 but for a compact operator, by Calderon's identity V D = 1/4 - K^2. So the inverse of the
 sum of a D over regions is near 4 A^-1 (sum over regions of a G) A^-1, with the kernel G = 1 / (4 pi r) between nodes of
-each region, and A the sum of the constants on both sides of a node. It is that of both faces of a thin layer, too.
+each region, and A the sum of the constants on both sides of a node. Faces of a thin layer are coupled by its constant.
 The constant on a body without electrodes, g, is annulled by the D of all regions: it is fixed by fluxes alone, through
 c = SPHERE sqrt(area) / sum over sides of 1 / a, the capacitance of a sphere of that area.
 """
@@ -71,7 +71,7 @@ def _inverse_of_potentials(equation: StaticEquation) -> LinearOperator:
     unknowns = equation.unknowns
     skeleton, space = unknowns.skeleton, unknowns.potentials
     free, regions = np.flatnonzero(unknowns.node_electrodes < 0), list(skeleton.regions.values())
-    # share of each region in both sides of the triangles at a node: 1/2 of both away from junctions
+    # share of each region at a node: its area over that of the node, 1 of both regions away from junctions
     size, sides = space.element.size, skeleton.sides[space.triangles]
     areas = np.repeat(skeleton.mesh.areas[space.triangles] / size, 2 * size)
     rows, columns = np.repeat(space.dofs.ravel(), 2), np.repeat(sides[:, None], size, axis=1).ravel()
@@ -87,7 +87,7 @@ def _inverse_of_potentials(equation: StaticEquation) -> LinearOperator:
     constants = np.array([each.constant for each in regions])
     total = (shares * np.where(own >= 0, constants[own], 0.0)).sum(axis=1)
     scales = equation.scales[len(skeleton.electrodes) : unknowns.number_of_potentials]
-    media = Media(own, shares, 1 / constants, [each.decay for each in regions])
+    media = Media(own, shares, [1 / each.constant for each in regions], [each.decay for each in regions])
     lengths = NODE_SOFTENING * np.sqrt(area[free])
     return factorised_matrix(space.nodes[free], softened(space.nodes[free, None], lengths, 2 / (total * scales), media))
 
