@@ -38,6 +38,23 @@ class PortTransient(Described):
         return f"{self.voltages.shape[1]} port(s), {len(self.times)} times, up to {np.abs(self.voltages).max():.4g} V"
 
 
+ROUNDING = 1e-7
+"""Part of S by which a model may exceed what is passive: reactances reflect all of a wave, and fits of them are rounded
+to either side of 1."""
+
+
+def _is_passive(fit: Any) -> bool:
+    """Whether an `skrf.vectorFitting.VectorFitting` is passive, if need be after a reduction of its S by `ROUNDING`."""
+    if fit.is_passive():
+        return True
+    given = fit.residues, fit.constant_coeff
+    fit.residues, fit.constant_coeff = ((1 - ROUNDING) * np.asarray(each) for each in given)
+    if fit.is_passive():
+        return True
+    fit.residues, fit.constant_coeff = given
+    return False
+
+
 @dataclass(frozen=True, eq=False)
 class CircuitModel(Described):
     """A passive rational model of S between ports with one reference resistance in ohm.
@@ -65,7 +82,7 @@ class CircuitModel(Described):
         with warnings.catch_warnings():  # what they say is measured below
             warnings.simplefilter("ignore")
             fit.auto_fit()
-            was_passive = bool(fit.is_passive())
+            was_passive = _is_passive(fit)
             if not was_passive:
                 fit.passivity_enforce()
             if not fit.is_passive():
