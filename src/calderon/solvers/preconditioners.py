@@ -166,7 +166,7 @@ def _factor_of_inverse(
 
 def _earlier_neighbours(
     points: NDArray[np.float64], levels: NDArray[np.int64], order: NDArray[np.int64], count: int
-) -> NDArray[np.int64]:
+) -> NDArray[np.int32]:
     """(n, count) each number itself and then those of the nearest points before it in an order from coarse to fine, -1
     for none."""
     n, place = len(points), np.argsort(order)
