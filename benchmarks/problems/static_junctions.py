@@ -62,12 +62,12 @@ def _face(u: Any, v: Any, axis: int, level: float) -> cal.TriangleMesh:
 
 
 @lru_cache(maxsize=2)
-def _on_silicon(cells: int) -> tuple[int, Any]:
+def _on_silicon(cells: int, beside: int) -> tuple[int, Any]:
     """Unknowns, and the capacitances of a pad of 0.5 by 0.5 on a block of silicon of 2 by 2 by 0.5 with metal all over
-    its lower face, over eps0; 2 cells a pad, graded toward its edges and those of the block."""
-    pieces = [_graded(-1, -0.25, 3 * cells), _graded(-0.25, 0.25, 2 * cells), _graded(0.25, 1, 3 * cells)]
+    its lower face, over eps0; cells along the pad and the height, and beside the pad, graded toward all edges."""
+    pieces = [_graded(-1, -0.25, beside), _graded(-0.25, 0.25, cells), _graded(0.25, 1, beside)]
     x = np.concatenate([pieces[0], pieces[1][1:], pieces[2][1:]])
-    z = _graded(0, 0.5, 2 * cells)
+    z = _graded(0, 0.5, cells)
     faces = {"upper": _face(x, x, 2, 0.5), "ground": _face(x, x, 2, 0.0)}
     faces |= {f"{axis} {side}": _face(x, z, axis, side) for axis in (0, 1) for side in (-1, 1)}
     with warnings.catch_warnings():
@@ -84,13 +84,13 @@ def _on_silicon(cells: int) -> tuple[int, Any]:
 def silicon_meshes(folder: Path) -> Measured:
     """The capacitance of the pad by two meshes from each other."""
     _on_silicon.cache_clear()  # the time of the first row is that of both
-    (_, coarse), (unknowns, fine) = (_on_silicon(cells) for cells in (2, 3))
+    (_, coarse), (unknowns, fine) = (_on_silicon(*cells) for cells in ((4, 6), (6, 8)))
     return unknowns, float(abs(coarse[0, 0] / fine[0, 0] - 1))
 
 
 def silicon_symmetry(folder: Path) -> Measured:
     """C_12 from C_21."""
-    unknowns, found = _on_silicon(2)
+    unknowns, found = _on_silicon(4, 6)
     return unknowns, float(abs(found[0, 1] / found[1, 0] - 1))
 
 
