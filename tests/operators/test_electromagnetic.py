@@ -187,7 +187,7 @@ def test_a_sliced_dual_operator_is_the_same(monkeypatch):
     bc = cal.BC(cal.mesh.sphere(1.0, 0.8))
     operator = cal.electric_field(1.2, bc)
     whole = operator.assemble().to_array()
-    monkeypatch.setattr("calderon.operators.sparse_factors.SLICE", 100_000)
+    monkeypatch.setattr("calderon.operators.sandwich.SLICE", 100_000)
     assert np.abs(operator.assemble().to_array() - whole).max() < 1e-9 * np.abs(whole).max()
 
 
