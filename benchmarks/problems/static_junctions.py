@@ -64,7 +64,7 @@ def _face(u: Any, v: Any, axis: int, level: float) -> cal.TriangleMesh:
 @lru_cache(maxsize=2)
 def _on_silicon(cells: int, around: int) -> tuple[int, Any]:
     """Unknowns, and the capacitances of a pad of 0.5 by 0.5 on a block of silicon of 2 by 2 by 0.5 with metal all over
-    its lower face, over eps0; cells along the pad and the height, and on either side of the pad, graded to all edges."""
+    its lower face, over eps0; cells along the pad and the height, and around the pad, graded toward all edges."""
     pieces = [_graded(-1, -0.25, around), _graded(-0.25, 0.25, cells), _graded(0.25, 1, around)]
     x = np.concatenate([pieces[0], pieces[1][1:], pieces[2][1:]])
     z = _graded(0, 0.5, cells)
