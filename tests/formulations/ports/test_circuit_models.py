@@ -82,3 +82,12 @@ def test_models_of_antennas_are_passive_and_hold_s(tmp_path):
         model.write_spice(tmp_path / "coil.sp", "my coil")
     with pytest.raises(ValueError, match="equal steps"):
         model.transient([0.0, 1.0, 3.0], [0.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("z", [-2j * np.pi * HERTZ * L, 1j / (2 * np.pi * HERTZ * 2e-12), 75.0 + 0j * HERTZ])
+def test_elements_without_loss_have_passive_models(z):
+    """A lossless coil or capacitor reflects all of a wave at each frequency, and its fit exceeds 1 by rounding."""
+    model = sweep_of(z).circuit_model()
+    assert model.error < 1e-6 and not model.enforced
+    s = model.scattering(np.linspace(1e6, 2e9, 57))
+    assert np.abs(s).max() <= 1 + 1e-12
