@@ -37,7 +37,7 @@ from calderon.exact import SPEED_OF_LIGHT
 from calderon.kinds.numcalc.reading import Project, is_project, read_projects
 from calderon.kinds.statics.layout_case import layout_problem, layout_rows, write_layout_case
 from calderon.parallel import leave, world
-from calderon.processes import package_version, postponed, stops_raise
+from calderon.processes import package_version, postponed, stop_asked, stops_raise
 from calderon.report.stages import stages_on
 from calderon.report.terminal_tables import resolution, surface_quality, two_columns, volume_quality
 from calderon.warm_up import WARM_UPS, compiling_in_parallel
@@ -344,7 +344,7 @@ def _compute_held(file: CaseFile[Any], folder: Path, force: bool, scratch: Path 
                 written = report.write(results, folder, force, stages, placing=stops.begin)
                 finished = True
     except BaseException as error:
-        if isinstance(error, KeyboardInterrupt):
+        if stop_asked() or isinstance(error, KeyboardInterrupt):
             where = (
                 f"the result is in {written.folder}"
                 if finished
@@ -384,8 +384,8 @@ def plain_errors(say: Callable[[str, int], None] | None = None) -> Iterator[None
         try:
             yield
         except (Exception, KeyboardInterrupt) as error:
+            stopped = stops.end() or signal.SIGINT * isinstance(error, KeyboardInterrupt)
             notes = getattr(error, "__notes__", [])
-            stopped = stops.asked or signal.SIGINT * isinstance(error, KeyboardInterrupt)
             if stopped:  # an error on the way out does not count, such as that of a closed terminal
                 code, text = 128 + stopped, f"interrupted by {signal.Signals(stopped).name}"
                 text = ": ".join(filter(None, [text, "; ".join(notes)]))

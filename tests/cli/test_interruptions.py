@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from calderon.commands import plain_errors
 from surface_case import surface_case
 
 CASE = surface_case('far_field = { plane = "xy", count = 7 }')
@@ -53,3 +54,21 @@ def test_a_process_that_gets_a_signal_ends_in_words_and_leaves_nothing(tmp_path,
     said = f"error interrupted by {number.name}: no result was written, an earlier one is unchanged\n"
     assert errors == said
     assert [path.name for path in tmp_path.iterdir() if path.name != "cache"] == ["case.toml"]
+
+
+def test_a_signal_in_a_callback_ends_in_words_whatever_error_follows():
+    """A compiler whose callback was stopped fails in its own way, before Python can raise what the callback lost."""
+    said = []
+
+    class Callback:
+        def __del__(self):
+            signal.raise_signal(signal.SIGTERM)
+
+    def say(text, code):
+        time.sleep(0.1)  # the signal comes again meanwhile
+        said.append((text, code))
+
+    with pytest.raises(SystemExit), plain_errors(say):
+        Callback()
+        raise RuntimeError("symbol not found")
+    assert said == [("interrupted by SIGTERM", 128 + signal.SIGTERM)]

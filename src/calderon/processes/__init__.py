@@ -4,7 +4,7 @@ from calderon.processes.collection import lasting_imports
 from calderon.processes.leftovers import leftovers, mark, remove
 from calderon.processes.lock import InUse, held, lock_path, refuse_held
 from calderon.processes.release import package_version
-from calderon.processes.signals import ECHO, STOPS, Postponed, Stopped, Stops, postponed, stops_raise
+from calderon.processes.signals import ECHO, STOPS, Postponed, Stopped, Stops, postponed, stop_asked, stops_raise
 from calderon.processes.threads_asked import threads_asked
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "postponed",
     "refuse_held",
     "remove",
+    "stop_asked",
     "stops_raise",
     "threads_asked",
     "lasting_imports",

@@ -46,6 +46,11 @@ class Stops:
             self._raised = True
             raise Stopped(self.asked)
 
+    def end(self) -> int:
+        """Raise no more, since the program ends in words now; returns the number of the signal that asked, or 0."""
+        self._raised = True
+        return self.asked
+
     def lost(self, unraisable: Any) -> None:
         """Have raised again what Python could not pass on, since the handler ran in a destructor or a callback."""
         if isinstance(unraisable.exc_value, Stopped):
@@ -61,8 +66,9 @@ class Stops:
             number = received[0]
             if number == 0:
                 time.sleep(ECHO / 50)  # the callback ends
-                own += 1
-                interrupt_main(signal.Signals(self.asked))
+                if not self._raised:
+                    own += 1
+                    interrupt_main(signal.Signals(self.asked))
             elif number in STOPS and own:
                 own -= 1
             elif number in STOPS and not first:
@@ -77,6 +83,13 @@ class Stops:
 def _handled(number: int) -> bool:
     """Whether a signal has an effect that Python knows of."""
     return signal.getsignal(number) not in (signal.SIG_IGN, None)
+
+
+def stop_asked() -> int:
+    """Number of the signal that asked the program to end, 0 before. An error of any kind may follow from it: compilers
+    fail in their own way where a callback of theirs was stopped."""
+    handlers = (signal.getsignal(number) for number in STOPS)
+    return next((handler.asked for handler in handlers if isinstance(handler, Stops)), 0)
 
 
 def _is_main() -> bool:
@@ -101,6 +114,7 @@ def stops_raise() -> Iterator[Stops]:
     try:
         yield stops
     finally:
+        stops.end()
         for number, handler in previous.items():
             signal.signal(number, handler)
         sys.unraisablehook = hook
