@@ -48,7 +48,7 @@ def local_matrices(numbers, real, imaginary):
 def lists(pairs):
     """Skips and numbers of pairs in the order of triangles."""
     sides = (np.arange(len(side.triangles)) for side in (pairs.test, pairs.trial))
-    return [pairs.device.to_host(each) for each in pairs.listed_by(*sides)]
+    return [pairs.device.to_host(each) for each in pairs.there.listed(*sides)]
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -7,7 +7,7 @@ sources read of a form is in forms.py.
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -48,13 +48,12 @@ class DeviceSpecialPairs(SpecialPairs):
     """The touching and near pairs of a form between the functions of two sides, by half where it is symmetric.
 
     matrices: real and imaginary local matrices in layers (layers, size, trial triangles), of the first `specials`
-    pairs. pairs: the lists of `listed_by` in the order of triangles, which kernels for regular pairs read.
+    pairs. pairs: the lists of `DevicePairs.listed` in the order of triangles, which kernels for regular pairs read.
     """
 
     bilinear: BilinearForm
     matrices: tuple[Any, Any]
     pairs: tuple[Any, Any]
-    regular_file = "galerkin/device/pairs_in_blocks.c"
 
     def __init__(self, device: Device, *arguments: Any) -> None:
         """Find and integrate the pairs on a device; arguments: those of `Block`."""
@@ -256,11 +255,6 @@ class DeviceSpecialPairs(SpecialPairs):
             number, len(self.trial.triangles), self.local_shape[0], *self.matrices,
         )  # fmt: skip
 
-    def listed_by(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> tuple[Any, Any]:
-        """The pairs by test triangle, the skips of listed.h and the number of each, -1 - number where its triangles are
-        exchanged; rows, columns: which triangle of the selection each of a side is."""
-        return self.there.listed(rows, columns)
-
     def _array(self, values: NDArray[Any]) -> Any:
         """Values sent to the device in the working precision."""
         return self.device.array(np.ascontiguousarray(values, self.real))
@@ -275,7 +269,7 @@ class DeviceSpecialPairs(SpecialPairs):
         and data of both sides, which are the first arguments of its kernels, in the order that tile.c describes."""
         self.zones, nodes, form, array = zones, Nodes.of(self, zones), self.device_form, self._array
         own = *form.defines, *component_defines(form.regular), *green_defines(self.green), *nodes.defines
-        source = self.device, self.regular_file, self.real, SMALL_GROUP, own
+        source = self.device, "galerkin/regular/tile.c", self.real, SMALL_GROUP, own
         self.regular_kernels = Kernels.of(*source, OUT_COMPLEX=self.is_complex, OUT_REAL=self.stored)
         tables = [array(table * nodes.rule.weights) for table in form.functions(nodes.rule)]
         sides = zip((self.test_there, self.trial_there), zones.reached, (False, True), strict=True)
@@ -287,7 +281,7 @@ class DeviceSpecialPairs(SpecialPairs):
         data = self.near_data if self.stored == self.real else self._data(self.real)
         given = own, tables[0], data[0], other, tables[1], data[1], scalars, data[2]
         self.nodes, self.sides = nodes, given
-        self.pairs = self.listed_by(*(np.arange(len(side.triangles)) for side in (self.test, self.trial)))
+        self.pairs = self.there.listed(*(np.arange(len(side.triangles)) for side in (self.test, self.trial)))
 
     @staticmethod
     def ready_for_blocks(parts: Sequence["DeviceSpecialPairs"]) -> None:
@@ -296,13 +290,16 @@ class DeviceSpecialPairs(SpecialPairs):
         for each in parts:
             each.ready_for_regular(zones)
 
-    def integrate_strips(self, groups: int, given: tuple[Any, ...], out: Any, out_i: Any) -> None:
+    def integrate_strips(
+        self, groups: int, given: tuple[Any, ...], out: Any, out_i: Any, work: Callable[[], float], upper: bool = False
+    ) -> None:
         """Queue the local matrices of all pairs of strips, in so many groups of threads; given: the strips, how many,
-        and triangles of rows and columns."""
+        and triangles of rows and columns; work: evaluations; upper: of pairs alone whose trial triangle comes later."""
         self.regular_kernels.launch(
-            "pairs_in_blocks", groups * SMALL_GROUP, *self.sides, len(self.trial.triangles), self.local_shape[0],
+            "regular", groups * SMALL_GROUP, *self.sides, len(self.trial.triangles), self.local_shape[0], int(upper),
             *given, *self.pairs, *self.matrices, self.specials, out, out_i,
         )  # fmt: skip
+        count_work(self.device, "regular", work)
 
 
 def _keys(triangles: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -72,7 +72,7 @@ def device_rows(
     triangles = [_triangles(side) for side in (sides[0], sides[-1])]
     row_room, column_room = (2 * size * each for each, size in zip(triangles, sizes, strict=True))
     counts = int(np.prod(pairs.local_shape)), max(1, len(pairs.trial.triangles)), pairs.specials
-    special = *pairs.listed_by(orders[0], orders[-1]), *pairs.matrices, *counts
+    special = *pairs.there.listed(orders[0], orders[-1]), *pairs.matrices, *counts
     # triangles of a function of the other side, on average, and pairs of points of two triangles
     supports = (space.dofs.size / max(1, space.dimension) for space in (operator.trial, operator.test))
     row_work, column_work = (nodes.usual**2 * support * each for each, support in zip(triangles, supports, strict=True))

@@ -1,4 +1,4 @@
-/* Blocks of a near store from the local matrices of pairs of triangles (pairs_in_blocks.c), and their numbers in the form
+/* Blocks of a near store from the local matrices of pairs of triangles (tile.c), and their numbers in the form
    in which they are stored; the twin of products/packed.py. REAL: of local matrices and entries. PARTS: real numbers of an
    entry, 1 or 2. STORED_REAL: of blocks, unless PACKED: then 16-bit integers, GROUPED of which in a row have one exponent.
    WIDE_REAL: in which rounding errors are summed, double wherever there is double. */

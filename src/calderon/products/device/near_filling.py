@@ -1,6 +1,6 @@
 """Blocks of a near store that a device computes, where their numbers stay (near_filling.c).
 
-Blocks are computed some at a time: the local matrices of all their pairs of triangles (pairs_in_blocks.c), in which
+Blocks are computed some at a time: the local matrices of all their pairs of triangles (tile.c), in which
 touching and near ones are those of a list; then entries, each of which gathers what its row and column share; then
 the numbers in the form in which they are stored. While a device works on some blocks the processor lists the next ones.
 """
@@ -17,7 +17,6 @@ from calderon.backends import (
     DeviceMatrix,
     Execution,
     Kernels,
-    count_work,
     require_device_memory,
 )
 from calderon.backends.devices.device_matrix import vector_type
@@ -359,8 +358,8 @@ class NearFilling:
             room = (-(-strips.pairs // width), group.numbers, width)
             matrices = [device.empty(room, real), device.empty(room if store.parts == 2 else (1,), real)]
             for part in group.parts:
-                part.integrate_strips(strips.groups, (records, len(new), group.row_lists, lists), *matrices)
-                count_work(device, "pairs_in_blocks", partial(float, strips.pairs * part.nodes.usual**2))
+                given, work = (records, len(new), group.row_lists, lists), strips.pairs * part.nodes.usual**2
+                part.integrate_strips(strips.groups, given, *matrices, partial(float, work))
                 self._kernels.launch(
                     "gather_blocks", threads, *matrices, records, blocks, len(numbers), *group.tables, lists,
                     group.numbers, part.local_shape[1], width, threads, entries,
