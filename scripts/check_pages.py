@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-LARGEST = 14e6
+LARGEST = 12e6
 """Bytes of all files of the documentation together."""
 LOADED = {"script": "src", "img": "src", "source": "src", "iframe": "src", "video": "src", "audio": "src"}
 FOLLOWED = {"canonical", "next", "prev", "search", "index", "author", "copyright", "help"}

@@ -24,13 +24,30 @@ PLAIN = re.compile(r'<span class="[npw]">([^<]*)</span>')
 """Names, punctuation and blanks of programs, which have the colour of their block."""
 PICTURE = re.compile(r"(?<=_images/)([^\s\"'<>?#]+)\.png\b")
 TREE = re.compile(r'(<div class="sidebar-tree">).*?(</div>)', re.DOTALL)
-REPEATED = re.compile(r' title="(?:Link to this [a-z]+|[\w.]+)"| notranslate(?=[ "])')
-"""Titles of links that repeat the text of the link, and a class without a rule."""
+REPEATED = re.compile(
+    r' title="(?:Link to this [a-z]+|[\w.]+)"| notranslate(?=[ "])| class="tex2jax_ignore mathjax_ignore"| type="text/css"'
+    r'|(?<=<code class=")docutils (?=literal">)'
+)
+"""Titles of links that repeat the text of the link, classes without a rule, and a type that all styles have."""
 SYMBOLS = re.compile(
     r'<svg xmlns="http://www.w3.org/2000/svg" style="display: none;">.*?'
     r'(?=<input type="checkbox")',
     re.DOTALL,
 )
+ICONS = {
+    ".theme-toggle": re.compile(
+        r'(<button class="theme-toggle"[^>]*>)(.*?)(?=</button>)', re.DOTALL
+    ),
+    ".back-to-top": re.compile(
+        r'(<a href="#" class="back-to-top[^>]*>)(.*?)(?=</a>)', re.DOTALL
+    ),
+}
+"""Buttons, by selectors, that pages without scripts do not show: their icons."""
+VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>\s*(?=<meta name="color-scheme")')
+"""A line that another one repeats."""
+ALONE_ON_PAGE = re.compile(r'(<aside class="toc-drawer)(">).*?(?=</aside>)', re.DOTALL)
+HERE = re.compile(r'<label class="toc-overlay-icon[^>]*>.*?</label>', re.DOTALL)
+"""Contents of a page and what opens them, which the page of one name without members does not need."""
 
 
 def own_branch(
@@ -50,6 +67,14 @@ def first_page_alone(text: str, page: str) -> str:
                 lambda found, link=link: f"{found[1]}{link}{found[2]}", text
             )
     return REPEATED.sub("", text)
+
+
+def without_contents(text: str) -> str:
+    """A page whose contents list no more than its title and one name, without them."""
+    found = ALONE_ON_PAGE.search(text)
+    if found is None or found[0].count("<li>") > 2:
+        return text
+    return ALONE_ON_PAGE.sub(r"\1 no-toc\2", HERE.sub("", text))
 
 
 def without_blanks(text: str) -> str:
@@ -82,7 +107,7 @@ def shrink(app: Any, error: Exception | None) -> None:
     """Write all pages anew that are ready, and the symbols and colours of the theme, the same on each, once."""
     if error is not None or app.builder.name != "html":
         return
-    folder, symbols, style = Path(app.outdir), "", ""
+    folder, symbols, style, icons = Path(app.outdir), "", "", {}
     packed = packed_pictures(folder / "_images")
     for path in folder.rglob("*.html"):
         text = without_blanks(path.read_text(encoding="utf-8"))
@@ -96,13 +121,23 @@ def shrink(app: Any, error: Exception | None) -> None:
                 "../" * (len(path.relative_to(folder).parts) - 1) + "_static/symbols.js"
             )
             text = text.replace(symbols, f'<script src="{place}"></script>')
+        for button, icon in ICONS.items():
+            if found := icon.search(text):
+                icons[button], text = found[2], icon.sub(r"\1", text)
+        text = without_contents(VIEWPORT.sub("", text))
         if found := STYLE.search(text):
             style, text = found[1], text.replace(found[0], "")
         path.write_text(text, encoding="utf-8")
     with (folder / "_static" / "calderon.css").open("a", encoding="utf-8") as rules:
         rules.write(style)
-    script = f'document.body.insertAdjacentHTML("afterbegin", {json.dumps(symbols)})'
-    (folder / "_static" / "symbols.js").write_text(script, encoding="utf-8")
+    (folder / "_static" / "symbols.js").write_text(
+        f'document.body.insertAdjacentHTML("afterbegin", {json.dumps(symbols)});\n'
+        'document.addEventListener("DOMContentLoaded", () => { for (const [button, icon] of Object.entries('
+        f"{json.dumps(icons)})) document.querySelectorAll(button).forEach(each => each.innerHTML = icon); }});\n",
+        encoding="utf-8",
+    )
+    for path in folder.rglob("*.map"):  # of tools of the theme's authors
+        path.unlink()
 
 
 def setup(app: Any) -> None:
