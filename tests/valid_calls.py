@@ -96,7 +96,7 @@ def constructors() -> Iterator[Call]:
         "Impedance": {"value": 400.0, "gain": False},
         "InhomogeneousDielectric": {
             "volume": tetrahedra(), "wavenumber": 1.0, "permittivity": 2.0, "permeability": 1.5,
-            "formulation": "symmetric", "mirrors": None,
+            "density": 1000.0, "formulation": "symmetric", "mirrors": None,
         },
         "InhomogeneousPotential": {
             "volume": tetrahedra(), "permittivity": 2.0, "charge_density": 1e-9, "space": "P1", "electrodes": None,

@@ -54,7 +54,8 @@ class InhomogeneousDielectric(RadarProblem[InhomogeneousDielectricSolution]):
     volume: a `TetrahedralMesh` in m, a `MeshTet` of scikit-fem, or (points, tetrahedra). wavenumber: k outside in
     1/m, or frequency= in Hz in vacuum. permittivity, permeability: a number, a table {tag or name of a material:
     number} or a function f(x) of points (n, 3) with values (n,); each may give symmetric tensors (n, 3, 3). Real
-    parts are positive, loss has positive imaginary ones. impedance: see `RadarProblem`.
+    parts are positive, loss has positive imaginary ones. density: in kg/m^3, given in the same ways, 0 of what is no
+    tissue; rates of absorption need it. impedance: see `RadarProblem`.
 
     formulation: "symmetric", above: J alone is ambiguous at resonances of the inside of the surface as a cavity in the
     outer medium, E inside and far fields stay right; "johnson-nedelec", A e + ik T' C J = 0 as its first row, has half
@@ -76,6 +77,7 @@ class InhomogeneousDielectric(RadarProblem[InhomogeneousDielectricSolution]):
     wavenumber: float = None  # type: ignore[assignment]
     permittivity: Coefficient = field(default=None, kw_only=True)  # type: ignore[assignment]
     permeability: Coefficient = field(default=1.0, kw_only=True)
+    density: Coefficient | None = field(default=None, kw_only=True)
     formulation: Literal["symmetric", "johnson-nedelec"] = field(default="symmetric", kw_only=True)
     frequency: float | None = field(default=None, kw_only=True)
     impedance: float | None = field(default=None, kw_only=True)
@@ -91,6 +93,7 @@ class InhomogeneousDielectric(RadarProblem[InhomogeneousDielectricSolution]):
         object.__setattr__(self, "volume", elements.volume)
         closed_surface(self.surface.whole, "InhomogeneousDielectric")
         self._settle_wavenumber()
+        _ = self._densities
         warn_coarse(self.mesh, self._shortest)
         _ = self.system
 
@@ -238,14 +241,25 @@ class InhomogeneousDielectric(RadarProblem[InhomogeneousDielectricSolution]):
         magnetic = VectorFunction(space, m, "magnetic surface current", "V/m")
         currents = RadiatingCurrents(self.wavenumber, eta, (electric,), (magnetic,), share=self.surface.share)
         interior = elements.function(inside[:, 0], "electric field", "V/m")
-        return InhomogeneousDielectricSolution(data, info, currents, interior, self._inverse_permeability)
-
-    @property
-    def _inverse_permeability(self) -> NDArray[np.complex128]:
-        """1 / mu, the mean of each tetrahedron, (nt,) or (nt, 3, 3)."""
-        mu = self._material[1]
+        permittivity, mu = self._material
         inverse = 1 / mu if mu.ndim == 2 else np.linalg.inv(mu)
-        return self.elements.constants_of_images(np.asarray(inverse.mean(axis=1), np.complex128))
+        means = [self._means(each).astype(np.complex128) for each in (inverse, permittivity)]
+        return InhomogeneousDielectricSolution(data, info, currents, interior, *means, density=self._densities)
+
+    @cached_property
+    def _densities(self) -> NDArray[np.float64] | None:
+        """(nt,) densities in kg/m^3."""
+        if self.density is None:
+            return None
+        points = self.elements.points
+        values = at_points(self.density, self.volume, points, "density")
+        if np.iscomplexobj(values) or (values < 0).any():
+            raise ValueError("density has negative or complex values: kg/m^3, and 0 of what is no tissue, are needed")
+        return self._means(values)
+
+    def _means(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Means of each tetrahedron and its images, (nt,) or (nt, 3, 3), of values at points of quadrature."""
+        return self.elements.constants_of_images(values.mean(axis=1))
 
     @property
     def _details(self) -> tuple[str, ...]:

@@ -69,6 +69,31 @@ def test_a_deck_is_a_case(tmp_path):
         run(read(tmp_path / "still.nec"))
 
 
+def test_gain_and_efficiency_over_a_band(tmp_path):
+    """A dipole with a load, and a second port beside: what is shown at solved frequencies is that of solutions."""
+    band = 'band = { start = "270 MHz", stop = "320 MHz", points = 11 }\nreference = 75\n[[wire]]'
+    results = run(parse(DIPOLE.replace("[[wire]]", band, 1) + LOAD + SECOND))
+    sheet, files = sheet_of(results), BestEffort(tmp_path)
+    for writing in sheet.writings:
+        writing(files)
+    assert sheet.failures == files.failures == [] and results.radiations
+    rows = np.genfromtxt(tmp_path / "gain_over_frequency.csv", delimiter=",", names=True)
+    for each in results.radiations:
+        row = rows[np.argmin(abs(rows["frequency_Hz"] - each.frequency))]
+        model = cal.WireAntenna(
+            results.problem.wires, results.problem.ports, loads=results.problem.loads, frequency=each.frequency
+        )
+        solution = model.solve(results.solution.voltages)
+        realised = solution.realized_gain(np.pi / 2, 0.0, reference=75.0, decibels=True)
+        assert row["efficiency"] == pytest.approx(solution.efficiency(), rel=1e-5)
+        assert row["realised_gain_dBi"] == pytest.approx(realised, abs=0.02)
+        assert row["gain_dBi"] - row["realised_gain_dBi"] > 0.05
+    places = results.scene.arrows[0].places + results.scene.arrows[0].vectors / 2
+    assert np.allclose(places, [[0, 0, 0], [0, 0, 0.125]]) and results.scene.arrows[0].texts == ("port 1", "port 2")
+    assert np.allclose(results.scene.arrows[0].vectors[:, :2], 0) and (results.scene.arrows[0].vectors[:, 2] > 0).all()
+
+
+SECOND = '[[port]]\nkind = "wire"\nat = ["0 m", "0 m", "0.125 m"]\nvoltage = 0.5\n'
 LOWER, UPPER = (f'[[circuit.end]]\nkind = "wire"\nat = ["0 m", "0 m", "{z} m"]\n' for z in (0, 0.125))
 
 
@@ -103,6 +128,9 @@ def test_a_strip_of_metal_is_the_conductor_alone():
     alone = cal.PECAntenna(cal.mesh.plate([0.5, 0.1], 0.05), 2 * np.pi, gap).solve()
     assert results.solution.input_impedance == pytest.approx(alone.input_impedance, rel=1e-6)
     assert results.largest_gain == pytest.approx(alone.gain(0.0, 0.0, decibels=True), abs=0.05)
+    (arrows,) = results.scene.arrows
+    assert np.allclose(arrows.places + arrows.vectors / 2, 0) and np.allclose(arrows.vectors[0, 1:], 0)
+    assert arrows.vectors[0, 0] > 0 and arrows.texts == ("feed",)
 
 
 @pytest.mark.parametrize(
@@ -169,6 +197,9 @@ def test_an_open_guide_is_fed_by_its_waveguide_port(tmp_path):
     problem = cal.MaxwellProblem(whole, regions={"air": cal.Material()}, surfaces=surfaces, frequency=10e9)
     assert results.sweep.s[0] == pytest.approx(problem.scattering_matrix(), abs=1e-9)
     assert results.solution.input_power == pytest.approx((1 - abs(results.sweep.s[0, 0, 0]) ** 2) / 2, rel=1e-6)
+    (arrows,) = results.scene.arrows
+    assert np.allclose(arrows.places + arrows.vectors, [[0, 0, -8e-3]]) and np.allclose(arrows.vectors[0, :2], 0)
+    assert arrows.vectors[0, 2] > 0
     sheet = sheet_of(results)
     assert sheet.failures == [] and sheet.numbers["balance_error"] == pytest.approx(0, abs=2e-3)
     assert sheet.numbers["least_S11_dB"] == pytest.approx(20 * np.log10(abs(results.sweep.s[0, 0, 0])))

@@ -15,13 +15,11 @@ from calderon.formulations.ports.port_sweep import adaptive_sweep
 from calderon.formulations.sweep import warned_of_coarse_meshes
 from calderon.kinds.antennas.model import AntennaCase
 from calderon.kinds.antennas.panels import PANELS
+from calderon.kinds.antennas.radiation import LEAST, Radiation, accepted_share
 from calderon.kinds.antennas.results import AntennaResults
 from calderon.report import Kind, Stages
 from calderon.report.formatting import Row, frequency_text
 from calderon.report.kind import cost_rows, plan_rows
-
-LEAST = 1e-3
-"""Part of the power at a port that all ports together accept, below which gains are those of rounding."""
 
 
 @dataclass(frozen=True)
@@ -118,9 +116,16 @@ class AntennaKind(Kind[AntennaCase, Posed, AntennaResults]):
         case, hertz = file.case, posed.frequencies
         r = case.antennas.reference
 
+        radiations: list[Radiation] = []
+
         def scattering(f: float) -> Any:
-            problem = posed.at(f)
-            return problem.scattering_matrix(r, **solve_options(case, problem))
+            problem: Any = posed.at(f)
+            options = solve_options(case, problem)
+            found = problem.scattering_matrix(r, **options)
+            if len(hertz) > 1:  # the factors of the matrix are kept
+                radiation = Radiation.of(problem.solve(posed.voltages, **options))
+                radiations.extend([radiation] if radiation else [])
+            return found
 
         text = frequency_text(float(hertz[0])) + (f" to {frequency_text(float(hertz[-1]))}" if len(hertz) > 1 else "")
         with stages.stage("solve the ports", text), warned_of_coarse_meshes(posed.at, hertz):
@@ -130,12 +135,11 @@ class AntennaKind(Kind[AntennaCase, Posed, AntennaResults]):
         with stages.stage("solve the pattern", frequency_text(at)):
             problem: Any = posed.at(at)
             solution = problem.solve(posed.voltages, **solve_options(case, problem))
-        through = np.real(solution.voltages * np.conj(solution.feed_currents)) / 2
-        if through.sum() < LEAST * np.abs(through).max():
-            what = f"{through.sum():.2g} W of the {np.abs(through).max():.2g} W at one port"
-            text = f"ports accept {what}: what enters by one leaves by others, so that there is no pattern to show"
+        if (share := accepted_share(solution)) < LEAST:
+            what = f"ports accept {share:.2g} of the power at one of them"
+            text = f"{what}: what enters by one leaves by others, so that there is no pattern to show"
             raise file.mistake("antennas", "frequency", text)
-        return AntennaResults(file, problem, sweep, solution)
+        return AntennaResults(file, problem, sweep, solution, tuple(radiations))
 
     def plan(self, file: CaseFile[AntennaCase], stages: Stages) -> list[Row]:
         """The plan of one frequency, the highest one."""

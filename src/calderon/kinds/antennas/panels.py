@@ -6,11 +6,15 @@ import numpy as np
 
 import calderon.plots as plots
 from calderon.formulations.scenes import directional_scene
+from calderon.kinds.antennas.radiation import accepted_part, over_band
 from calderon.kinds.antennas.results import AntennaResults
 from calderon.report import Sheet, panel
-from calderon.report.formatting import GAIN, Column, Row, number, ohms
+from calderon.report.formatting import GAIN, Column, Row, decibels_of_power, frequency_unit, number, ohms
 from calderon.report.port_panels import resonances, scattering
 from calderon.report.reflection import LINE, reflection, standing_wave_ratio
+
+LOSSLESS = 99.0
+"""Efficiency in per cent above which there is no curve of it."""
 
 
 @panel("solution")
@@ -55,7 +59,34 @@ def gain(results: AntennaResults, sheet: Sheet) -> None:
     around = f"Gain in all directions at {results.at}: colour and radius. Drag to turn, point for values."
     sheet.view(lambda: replace(directional_scene(solution.gain, 61, "gain", "dBi"), caption=around))
     if results.metal is None:
-        sheet.view(lambda: replace(solution.scene(), caption=f"Currents at {results.at}, peak values."))
+        sheet.view(lambda: replace(results.scene, caption=f"Currents at {results.at}, peak values."))
+
+
+@panel("radiations")
+def gain_over_frequency(results: AntennaResults, sheet: Sheet) -> None:
+    """The largest gain, the realised one and the efficiency over the band."""
+    solved = [each.efficiency for each in results.radiations]
+    low, high = 100 * min(solved), 100 * max(solved)
+    text = f"{low:.4g}" if high - low < 0.05 else f"{low:.4g} to {high:.4g}"
+    sheet.block("Radiation over the band", [("radiated, of the accepted power", text, "%")])
+    if len(solved) < 2:
+        return
+    sweep, hertz = results.sweep, results.sweep.frequencies
+    efficiency, gain = over_band(results.radiations, hertz)
+    gains, caption = {"gain": gain}, f"Largest gain of all directions, solved at {len(solved)} frequencies"
+    if not results.file.case.modes:
+        r = float(np.real(sweep.reference))
+        gains["realised gain"] = gain + decibels_of_power(accepted_part(sweep.s, results.solution.voltages, r))
+        caption += f"; realised with generators of {r:g} Ω"
+    columns: list[Column] = [("frequency_Hz", hertz), ("efficiency", efficiency)]
+    columns += [(f"{name.replace(' ', '_')}_dBi", values) for name, values in gains.items()]
+    sheet.columns("gain_over_frequency.csv", columns)
+    factor, unit = frequency_unit(float(hertz.min()))
+    axis = f"frequency ({unit})"
+    sheet.cartesian("gain_over_frequency.png", f"{caption}.", hertz / factor, gains, axis, "gain (dBi)")
+    if low < LOSSLESS:
+        caption, curve = "Radiated power in parts of the accepted one.", {"efficiency": 100 * efficiency}
+        sheet.cartesian("efficiency.png", caption, hertz / factor, curve, axis, "efficiency (%)")
 
 
 @panel("file")
@@ -73,4 +104,4 @@ def parts(results: AntennaResults, sheet: Sheet) -> None:
     sheet.block("Antenna", rows)
 
 
-PANELS = (parts, impedance, gain, resonances, scattering)
+PANELS = (parts, impedance, gain, resonances, scattering, gain_over_frequency)

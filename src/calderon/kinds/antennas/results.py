@@ -1,6 +1,6 @@
 """Results of a case of antennas."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -9,21 +9,25 @@ from numpy.typing import NDArray
 
 import calderon.plots as plots
 from calderon.formulations import PortSweep, Resonance
+from calderon.formulations.ports.port_arrows import port_arrows
 from calderon.kinds.antennas.model import AntennaCase
+from calderon.kinds.antennas.radiation import Radiation, largest_gain
 from calderon.report import Result
 from calderon.report.formatting import decibels_of_power, frequency_text
 from calderon.report.panels import ShownCurrent
 from calderon.report.port_panels import PortResults
+from calderon.view import Scene
 
 
 @dataclass(frozen=True)
 class AntennaResults(PortResults, Result[AntennaCase]):
     """S over the band of a case, or at its frequency, and the solution for the voltages at one frequency. problem: at
-    that frequency."""
+    that frequency. radiations: for the voltages, at the solved frequencies of a band."""
 
     problem: Any
     sweep: PortSweep
     solution: Any
+    radiations: tuple[Radiation, ...] = ()
 
     @property
     def unknowns(self) -> int:
@@ -49,7 +53,13 @@ class AntennaResults(PortResults, Result[AntennaCase]):
         if self.metal is None:
             return None
         shown, caption = self.solution.surface, f"Surface current for the voltages of the ports, at {self.at}."
-        return ShownCurrent(shown, caption, self.solution.scene, lambda path: plots.currents(shown, path))
+        return ShownCurrent(shown, caption, lambda: self.scene, lambda path: plots.currents(shown, path))
+
+    @property
+    def scene(self) -> Scene:
+        """The currents, and where the ports are."""
+        arrows = port_arrows(self.problem)
+        return replace(self.solution.scene(), arrows=() if arrows is None else (arrows,))
 
     @cached_property
     def resonances(self) -> list[Resonance]:
@@ -78,6 +88,5 @@ class AntennaResults(PortResults, Result[AntennaCase]):
 
     @cached_property
     def largest_gain(self) -> float:
-        """In dBi, of all directions by three degrees."""
-        theta, phi = np.meshgrid(np.radians(np.arange(0, 181, 3)), np.radians(np.arange(0, 360, 3)), indexing="ij")
-        return float(decibels_of_power(self.solution.gain(theta, phi)).max())
+        """In dBi."""
+        return largest_gain(self.solution)

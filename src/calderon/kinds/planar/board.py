@@ -5,13 +5,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.formulations.ports.port_arrows import FEED
 from calderon.kinds.planar.model import Port
 from calderon.layers import Layer, Stack
 from calderon.mesh import TriangleMesh
 from calderon.view import Arrows, Surface
 
 LAYERS = ("#7fae8a", "#9bb7d4", "#d9c48f", "#c9a7c7")
-METAL, PROBE, FEED = "#c8a165", "#c0672c", "#c1121f"
+METAL, PROBE = "#c8a165", "#c0672c"
 SIDES = 20  # of a probe
 
 

@@ -126,6 +126,11 @@ class Feed(Table):
             raise ValueError("a feed needs either line = [[x, y, z], [x, y, z]] or between = [tag, tag]")
         return self
 
+    @property
+    def gap(self) -> formulations.DeltaGap:
+        """The edges across which the voltage is."""
+        return formulations.DeltaGap(line=self.line, between=self.between)
+
 
 class Physics(Table):
     """[physics]: the problem, the frequency or wavenumber, and the medium.
@@ -326,8 +331,7 @@ def _dielectric(physics: Physics, mesh: TriangleMesh, wavenumber: float) -> Any:
 
 def _antenna(physics: Physics, mesh: TriangleMesh, wavenumber: float) -> Any:
     assert physics.feed is not None
-    gap = formulations.DeltaGap(line=physics.feed.line, between=physics.feed.between)
-    return formulations.PECAntenna(mesh, wavenumber, gap)
+    return formulations.PECAntenna(mesh, wavenumber, physics.feed.gap)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 // Arrows: of vector fields at the present moment, on the triangles nearest to the eye, and those that a scene lists.
 
 const ARROW_SPACING = 27; // pixels
+const INK = "#1c2127"; // of arrows without a colour of their own
 const MOST_ARROWS_FROM = 60000; // triangles that are looked at
 
 /** Draw the arrows of all visible vector fields with a 2-D pen, in pixels of the page. */
@@ -106,7 +107,8 @@ function drawPointers(view, pen, { places, vectors, normals, signs, colours, tex
   }
   pen.lineJoin = "round";
   paths.forEach((path, k) => {
-    for (const [colour, thickness] of [["rgb(255 255 255 / 0.8)", 3.4], [colours[k], 1.7]]) {
+    const [own, around] = colours[k] === INK ? [view.inks.ink, view.inks.ground] : [colours[k], "rgb(255 255 255 / 0.8)"];
+    for (const [colour, thickness] of [[around, 3.6], [own, 1.9]]) {
       pen.strokeStyle = colour;
       pen.lineWidth = thickness;
       pen.stroke(path);

@@ -69,11 +69,11 @@ Object.assign(View.prototype, {
   drawAngles(pen, width, height) {
     pen.strokeStyle = this.inks.ground;
     pen.lineJoin = "round";
-    pen.lineWidth = 3.5;
+    pen.lineWidth = 4.5;
     for (const { text, at, bold } of angleTexts(isUpper(this.main))) {
       const [x, y] = this.camera.project(at, width, height);
       if (!bold && dot(this.camera.axes[2], at) < -0.1) continue; // the pattern may be in front of it
-      pen.fillStyle = bold ? AXES["xyz".indexOf(text)] : this.inks.muted;
+      pen.fillStyle = bold ? AXES["xyz".indexOf(text)] : this.inks.ink;
       pen.textAlign = "center";
       pen.strokeText(text, x, y + 4);
       pen.fillText(text, x, y + 4);

@@ -100,7 +100,7 @@ Object.assign(View.prototype, {
     const chips = [];
     const has = (test) => this.layers.some(test);
     if (this.layers.length > 1) for (const layer of this.layers) chips.push(toggle(layer.name, layer.on, (on) => this.showLayer(layer, on), "show or hide", layer.fields.length ? "" : layer.colour));
-    for (const each of this.pointers) chips.push(toggle(each.name, each.on, (on) => this.showLayer(each, on), "show or hide", each.colours[0]));
+    for (const each of this.pointers) chips.push(toggle(each.name, each.on, (on) => this.showLayer(each, on), "show or hide", each.colours[0] === INK ? "currentColor" : each.colours[0]));
     if (has((layer) => layer.open) && has((layer) => layer.on && layer.kind === "grid")) chips.push(this.switch_("open at the plane", "opened"));
     const surfaces = this.layers.filter((layer) => layer.kind === "surface");
     if (surfaces.length) chips.push(this.switch_("outlines", "outlines", "sharp edges of faces"), this.switch_("edges", "edges", "edges of the triangles"));

@@ -11,13 +11,14 @@ import calderon.plots as plots
 from calderon.data import Axis, Quantity
 from calderon.data.labelled import stacked
 from calderon.data.paraview import write_collection
+from calderon.formulations.ports.port_arrows import gap_arrows
 from calderon.formulations.scenes import pattern_layer
 from calderon.kinds.surface.results import Results, Slice, Source, Step
 from calderon.report import Sheet, panel
 from calderon.report.formatting import plane_equation
 from calderon.report.scenes import facing, grid, incident_arrows, opening, thinned_steps
 from calderon.spaces import Function, VectorFunction
-from calderon.view import Field, Scene, Steps, Surface
+from calderon.view import Arrows, Field, Scene, Steps, Surface
 
 PART = {
     "abs": "Magnitude of the ",
@@ -138,14 +139,8 @@ def surface_scene(results: Results) -> Scene:
         side = "outside" if closed else ""
         layers.append(grid(cut.points, [drawn], not only_plane, solid or len(layers) > 1, side))
         eye = facing(opening(cut.points)[0]) if only_plane else None
-    travel = None if case.incident is None else case.incident.travel
-    arrows = (
-        []
-        if travel is None or len(steps[-1].sources) > 1
-        else [incident_arrows(results.mesh, travel, _polarisation(case))]
-    )
     return Scene(
-        tuple(layers), steps=_steps(results, kept), eye=eye, flags=not case.physics.wave, arrows=tuple(arrows),
+        tuple(layers), steps=_steps(results, kept), eye=eye, flags=not case.physics.wave, arrows=_sources(results),
         caption=_caption(results, shown.name, cut is not None),
     )  # fmt: skip
 
@@ -196,6 +191,18 @@ def _caption(results: Results, name: str, plane: bool) -> str:
     if len(steps[-1].sources) > 1:
         at += " for each incident wave"
     return f"{where}{at}. Drag to turn, point at the surface for values."
+
+
+def _sources(results: Results) -> tuple[Arrows, ...]:
+    """Arrows of the incident wave, if there is one alone, or of the feed of an antenna."""
+    case = results.file.case
+    if case.physics.feed is not None:
+        found = gap_arrows([case.physics.feed.gap], results.mesh)
+        return () if found is None else (found,)
+    travel = None if case.incident is None else case.incident.travel
+    if travel is None or len(results.steps[-1].sources) > 1:
+        return ()
+    return (incident_arrows(results.mesh, travel, _polarisation(case)),)
 
 
 def pattern_scene(results: Results) -> Scene:
