@@ -95,7 +95,7 @@ def test_rates_in_tetrahedra(solution):
     )
     with pytest.raises(ValueError, match=r"need InhomogeneousDielectric\(..., density=\)"):
         replace(found, density=None).local_sar(PLACES)
-    with pytest.raises(ValueError, match="density has negative or complex values"):
+    with pytest.raises(ValueError, match="density=-1.0 has negative or complex values"):
         cal.InhomogeneousDielectric(volume, density=-1.0, **given)
 
 

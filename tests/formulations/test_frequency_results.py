@@ -19,6 +19,20 @@ def dipole():
     return cal.PECAntenna(STRIP, frequency=3e8, feed=FEED).sweep([2e8, 3.6e8], 2.0)
 
 
+def test_gain_efficiency_and_the_view_go_over_frequency(dipole, tmp_path):
+    xarray = pytest.importorskip("xarray", reason="extra data")
+    assert isinstance(found := dipole.to_xarray(), xarray.Dataset)
+    assert found["efficiency"].values == pytest.approx([each.efficiency() for each in dipole])
+    gains = dipole.far_field_data([np.pi / 2], [0.0])
+    realized = [float(each.realized_gain(np.pi / 2, 0.0, decibels=True)) for each in dipole]
+    assert gains["realized_gain"].values.ravel() == pytest.approx(realized)
+    scene, solved = dipole.scene(), [each.surface.at_centroids() for each in dipole]
+    assert scene.steps.labels == ["200 MHz", "360 MHz"] and len(scene.parts) == 1
+    assert all(map(np.array_equal, scene.layers[0].fields[0].values, solved))
+    assert len(scene.parts[0].layers[0].fields[0].values) == 2
+    assert "360 MHz" in dipole.to_html(tmp_path / "sweep.html").read_text(encoding="utf-8")
+
+
 def test_solutions_are_those_of_each_frequency():
     xarray = pytest.importorskip("xarray", reason="extra data")
     problem = cal.SoundHardScattering(BALL, frequency=300.0, speed_of_sound=1500.0)

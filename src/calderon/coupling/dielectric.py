@@ -32,7 +32,7 @@ from calderon.operators import BoundaryOperator, blocks, electric_field, identit
 from calderon.operators.blocks import transformed
 from calderon.spaces import EdgeSpace, Loads, VectorFunction
 from calderon.spaces.mirror_images import MirroredFunctions
-from calderon.validation import one_of
+from calderon.validation import describe, one_of
 from calderon.waves import ElectromagneticPlaneWave
 
 FORMULATIONS = "symmetric", "johnson-nedelec"
@@ -243,8 +243,10 @@ class InhomogeneousDielectric(RadarProblem[InhomogeneousDielectricSolution]):
         interior = elements.function(inside[:, 0], "electric field", "V/m")
         permittivity, mu = self._material
         inverse = 1 / mu if mu.ndim == 2 else np.linalg.inv(mu)
-        means = [self._means(each).astype(np.complex128) for each in (inverse, permittivity)]
-        return InhomogeneousDielectricSolution(data, info, currents, interior, *means, density=self._densities)
+        inverse, permittivity = (self._means(each).astype(np.complex128) for each in (inverse, permittivity))
+        return InhomogeneousDielectricSolution(
+            data, info, currents, interior, inverse, permittivity, density=self._densities
+        )
 
     @cached_property
     def _densities(self) -> NDArray[np.float64] | None:
@@ -254,7 +256,10 @@ class InhomogeneousDielectric(RadarProblem[InhomogeneousDielectricSolution]):
         points = self.elements.points
         values = at_points(self.density, self.volume, points, "density")
         if np.iscomplexobj(values) or (values < 0).any():
-            raise ValueError("density has negative or complex values: kg/m^3, and 0 of what is no tissue, are needed")
+            raise ValueError(
+                f"density={describe(self.density)} has negative or complex values: numbers in kg/m^3 are needed, 0 of "
+                "what is no tissue"
+            )
         return self._means(values)
 
     def _means(self, values: NDArray[Any]) -> NDArray[Any]:

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.spaces import VectorFunction
-from calderon.view import Field, Pattern, Scene
+from calderon.view import Field, Pattern, Scene, Steps
 
 
 def currents_scene(currents: Sequence[VectorFunction], title: str, subtitle: str) -> Scene:
@@ -50,3 +51,26 @@ def pattern_layer(
     """Levels in decibels of one step or several, down to `depth` below the largest."""
     shown = Field(name[:1].upper() + name[1:], name, unit, values, quantity="real", level=True, depth=depth)
     return Pattern(name, shape, (shown,))
+
+
+def stepped_scene(scenes: Sequence[Scene], steps: Steps) -> Scene:
+    """Scenes with the same bodies and fields as the steps of one: values change, shapes are those of the first. Parts
+    are left out where they differ in shape, as patterns with another number of directions do."""
+    layers = []
+    for several in zip(*(each.layers for each in scenes), strict=True):
+        first: Any = several[0]
+        own: list[Any] = list(several)
+        fields = tuple(
+            replace(one, values=[each.fields[k].values[0] for each in own], short=len(own) > 4)
+            for k, one in enumerate(first.fields)
+        )
+        layers.append(replace(first, fields=fields))
+    same = [several for several in zip(*(each.parts for each in scenes), strict=True) if _same_shape(several)]
+    parts = tuple(stepped_scene(several, steps) for several in same)
+    return replace(scenes[0], layers=tuple(layers), parts=parts, steps=steps)
+
+
+def _same_shape(scenes: Sequence[Scene]) -> bool:
+    """Whether the layers of scenes have as many values."""
+    sizes = {tuple(np.asarray(layer.fields[0].values[0]).shape for layer in each.layers) for each in scenes}
+    return len(sizes) == 1

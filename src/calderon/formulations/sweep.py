@@ -24,14 +24,19 @@ from calderon.formulations.ports.power_waves import (
     reference_text,
     renormalised,
 )
+from calderon.formulations.scenes import stepped_scene
 from calderon.formulations.swept_values import Measured, SweptValues, swept_values
 from calderon.mesh.errors import CoarseMeshWarning, warn_of_accuracy
 from calderon.operators.methods import AUTO
 from calderon.validation import positive_numbers
+from calderon.view import Scene, Steps, Viewable
+
+SHOWN = 16
+"""Frequencies of a live view, at most: each carries all values on the surface."""
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep(Sampling, Sequence[Any]):
+class Sweep(Sampling, Viewable, Sequence[Any]):
     """Solutions by frequency in Hz: `sweep[0]` is the first, fields and far fields have the axis `frequency`.
 
     frequencies: (n,) in Hz. solutions: as many. s: of antennas, the scattering matrices (n, p, p) for exp(-i omega t)
@@ -63,8 +68,8 @@ class Sweep(Sampling, Sequence[Any]):
         return stacked(self.axis, [each.far_field_arrays(theta, phi) for each in self.solutions])
 
     def arrays(self) -> LabelledArrays:
-        """Numbers by frequency: of the solver, the `figures` of solutions that have some, and of antennas impedances
-        and S."""
+        """Numbers by frequency: of the solver, the `figures` of solutions that have some, and of antennas impedances,
+        efficiencies and S."""
         infos = [each.info for each in self.solutions]
         found = [
             Quantity("iterations", np.array([each.iterations for each in infos])),
@@ -80,6 +85,10 @@ class Sweep(Sampling, Sequence[Any]):
             impedances = np.array([each.input_impedances for each in self.solutions])
             found = [Quantity(each.name, each.values, each.unit, along=("frequency",)) for each in found]
             found.append(Quantity("input_impedance", impedances, "ohm", along=("frequency", "feed")))
+            efficiencies = np.array([each.efficiency() for each in self.solutions])
+            found.append(
+                Quantity("efficiency", efficiencies, "1", "radiated over accepted power", along=("frequency",))
+            )
             found.append(Quantity("s", self.s, "1", f"S for {reference_text(self.reference)}"))
         return LabelledArrays(axes, tuple(found), attributes={"time_factor": "exp(-i omega t)"})
 
@@ -133,6 +142,14 @@ class Sweep(Sampling, Sequence[Any]):
     def write_far_field(self, path: str | os.PathLike[str], theta: Any = None, phi: Any = None) -> None:
         """Write far fields of an antenna at all frequencies to a .ffe or .ffs file; see `AntennaSolution`."""
         write_patterns(path, [each.pattern(theta, phi, self.reference) for each in self.solutions])
+
+    def scene(self) -> Scene:
+        """The solved functions on the surface, and patterns, with a slider of frequencies, at most `SHOWN` of them."""
+        shown = np.unique(np.linspace(0, len(self) - 1, min(len(self), SHOWN)).round().astype(int)).tolist()
+        size, unit = (1e6, "MHz") if self.frequencies.min() >= 1e6 else (1.0, "Hz")
+        labels = [f"{self.frequencies[n] / size:.6g} {unit}" for n in shown]
+        found = stepped_scene([self.solutions[n].scene() for n in shown], Steps("frequency", labels))
+        return replace(found, subtitle=f"{len(self)} frequencies from {labels[0]} to {labels[-1]}")
 
     def samples(self, places: Places) -> Samples:
         parts = [each.samples(places).arrays for each in self.solutions]

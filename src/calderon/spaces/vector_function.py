@@ -19,6 +19,9 @@ from calderon.spaces.space import Tags, evaluate_data, supported_triangles
 from calderon.spaces.vector_space import VectorData, VectorSpace
 from calderon.view import Field, Scene, Surface, Viewable
 
+SYMBOLS = {"surface current": "J", "electric surface current": "J", "magnetic surface current": "M"}
+"""Letters of currents on colour bars."""
+
 
 @dataclass(frozen=True, eq=False)
 class VectorFunction(Coefficients[VectorSpace], Viewable):
@@ -90,7 +93,8 @@ class VectorFunction(Coefficients[VectorSpace], Viewable):
     def scene(self) -> Scene:
         """The surface with the field at centroids, smoothed between them."""
         mesh = self.space.mesh
-        shown = Field(self.label, self.label, self.unit, [self.at_centroids()], "triangles")
+        symbol = SYMBOLS.get(self.label, self.label)
+        shown = Field(self.label, symbol, self.unit, [self.at_centroids()], "triangles")
         return self._scene_of(Surface("surface", mesh.vertices, mesh.triangles, (shown,)))
 
     def arrays(self) -> LabelledArrays:

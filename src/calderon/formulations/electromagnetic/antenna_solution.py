@@ -95,12 +95,13 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
 
     def far_field_arrays(self, theta: ArrayLike, phi: ArrayLike | None = None) -> LabelledArrays:
         """The far field by theta and phi in radians (1-D arrays, all pairs), or by vectors (n, 3), as
-        `data.LabelledArrays`: amplitudes in V and phases in rad along theta-hat and phi-hat, `directivity` and `gain`
-        in dBi."""
+        `data.LabelledArrays`: amplitudes in V and phases in rad along theta-hat and phi-hat, `directivity`, `gain` and,
+        of generators of 50 ohm, `realized_gain` in dBi."""
         toward = Directions.of(theta, phi)
         found = toward.components(toward.evaluated(self.far_field))
         intensity = (np.abs(found[0].values) ** 2 + np.abs(found[1].values) ** 2) / (2 * self._eta)
-        for name, power in (("directivity", self.radiated_power()), ("gain", self.input_power)):
+        powers = self.radiated_power(), self.input_power, self.available_power()
+        for name, power in zip(("directivity", "gain", "realized_gain"), powers, strict=True):
             found.append(Quantity(name, decibels(4 * np.pi * intensity / power), "dBi", name))
         return toward.labelled(found, self._attributes)
 

@@ -56,8 +56,8 @@ def _at_gap(gap: DeltaGap | WireGap | FiniteGap, mesh: TriangleMesh | None, wire
         return place, _unit(_along_wire(wires, place) if gap.direction is None else np.asarray(gap.direction))
     assert mesh is not None
     if isinstance(gap, FiniteGap):
-        ends = [_centre(mesh, tags) for tags in gap.between]
-        return _centre(mesh, gap.cells), _unit(ends[1] - ends[0])
+        begin, end = (_centre(mesh, tags) for tags in gap.between)
+        return _centre(mesh, gap.cells), _unit(end - begin)
     space = RWG(mesh)
     weights = gap.weights(space)
     ends = mesh.vertices[mesh.edges[space.edges]]

@@ -75,7 +75,7 @@ def gain_over_frequency(results: AntennaResults, sheet: Sheet) -> None:
     efficiency, gain = over_band(results.radiations, hertz)
     gains, caption = {"gain": gain}, f"Largest gain of all directions, solved at {len(solved)} frequencies"
     if not results.file.case.modes:
-        r = float(np.real(sweep.reference))
+        r = results.file.case.antennas.reference
         gains["realised gain"] = gain + decibels_of_power(accepted_part(sweep.s, results.solution.voltages, r))
         caption += f"; realised with generators of {r:g} Ω"
     columns: list[Column] = [("frequency_Hz", hertz), ("efficiency", efficiency)]

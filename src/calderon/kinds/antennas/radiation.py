@@ -1,4 +1,4 @@
-"""What an antenna radiates over a band: its efficiency, its largest gain, and what of it is realised."""
+"""Radiation of an antenna over a band: its efficiency, its largest gain, and the part of it that is realised."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Radiation:
 
     @classmethod
     def of(cls, solution: Any) -> "Radiation | None":
-        """Of a solution; None where ports accept no power to speak of."""
+        """The numbers of a solution; None where ports accept less than `LEAST` of the power at one of them."""
         if accepted_share(solution) < LEAST:
             return None
         share = float(solution.radiated_power()) / float(solution.input_power)

@@ -122,7 +122,7 @@ def surface_scene(results: Results) -> Scene:
     cut, only_plane = steps[-1].slice, not case.output.surface
     if only_plane and cut is not None and case.output.slice is not None and cut.vectors is None:
         wanted = case.output.slice.quantity
-    symbol = words.symbol if shown.name == words.field else {"surface current": "J"}.get(shown.name, shown.name)
+    symbol = words.symbol if shown.name == words.field else shown.symbol
     first = wanted if np.iscomplexobj(last) else "real"
     shown = replace(shown, symbol=symbol, values=values, quantity=first, short=len(kept) > 4)
     layer = replace(layer, fields=(shown,))
