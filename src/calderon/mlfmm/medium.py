@@ -10,6 +10,7 @@ import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,19 +46,21 @@ class LeafRules(NamedTuple):
 
     most, low: unknowns of a leaf at most, unless its edge is the least one; the same where smaller leaves have
     equivalent sources. factors: edges of the smallest leaves by the least one, of which the best one is taken: near
-    entries depend on where boxes end. near, pair, point: work of a near entry of one term, of a direction of a pair of
-    boxes, and of one at a point: a pair takes a complex product and sum, a point the exponential of a phase, too; an
-    entry of P1 has 144 evaluations of four times as many operations. points: of an unknown, of both sides together.
-    cube: equivalent sources of a box; a translation takes their square times `pair`, a point twice `point` each.
-    outside, low_outside: parts of the edge of its leaf that the support of a function may reach from its middle: with
-    plane waves, and with equivalent sources. loops: reach of most functions of currents, times k, below which errors of
-    their charges, relative to fields of all charges, would cover those of currents in loops, which have none: there are
-    no equivalent sources then.
+    entries depend on where boxes end. low_factors: likewise, edges of the cube around all functions, by which those of
+    leaves with equivalent sources come near the least one. near, pair, point: work of a near entry of one term, of a
+    direction of a pair of boxes, and of one at a point: a pair takes a complex product and sum, a point the exponential
+    of a phase, too; an entry of P1 has 144 evaluations of four times as many operations. points: of an unknown, of both
+    sides together. cube: equivalent sources of a box; a translation takes their square times `pair`, a point twice
+    `point` each. outside, low_outside: parts of the edge of its leaf that the support of a function may reach from its
+    middle: with plane waves, and with equivalent sources. loops: reach of most functions of currents, times k, below
+    which errors of their charges, relative to fields of all charges, would cover those of currents in loops, which have
+    none: there are no equivalent sources then.
     """
 
     most: int = 24
     low: tuple[int, ...] = (40, 100)
     factors: tuple[float, ...] = (1.0, 1.03, 1.06, 1.1, 1.15, 1.2, 1.44, 1.7)
+    low_factors: tuple[float, ...] = (1.0, 1.2, 1.4, 1.5, 1.7)
     near: float = 600.0
     pair: float = 1.0
     point: float = 4.0
@@ -184,8 +187,9 @@ class Medium(LinearOperator):
         low = reach / LEAVES.low_outside
         loops = is_of_currents(self.terms[0]) and abs(self.k) * np.median(reach) < LEAVES.loops
         if (mixed or math.isinf(edge)) and (low < 0.5 * edge).any() and not loops:
-            for most in LEAVES.low:
-                yield cube, most, np.where(low < edge, low, np.maximum(edge, reach / LEAVES.outside)), edge
+            least = np.where(low < edge, low, np.maximum(edge, reach / LEAVES.outside))
+            for most, factor in product(LEAVES.low, LEAVES.low_factors):
+                yield cube.enlarged(factor), most, least, edge
 
     def _cost(self, tree: Octree, lists: Lists, unknowns: int, least: float) -> float:
         """Work of PRODUCTS products with plane waves and equivalent sources, in units of LEAVES.pair."""
@@ -331,7 +335,6 @@ class Medium(LinearOperator):
         they do not, charges of a higher degree with the last tolerance come first; double: then double precision."""
         if self.waves is None:
             return False
-        # a smaller tolerance, else charges of a higher degree, else double precision
         most = max(term.atom.quadrature.regular for term in self.terms)
         degree = min(most, self.waves.degree + finer)
         if self.fill_far(rtol, degree):
