@@ -346,6 +346,14 @@ def test_further_mistakes_are_reported():
         cal.WireAntenna(straight(0.5, 5e-3, 20), MIDDLE, F)
 
 
+def test_progress_shows_runs_of_segments(capsys):
+    antenna = cal.WireAntenna(straight(0.5, 1e-3, 42), MIDDLE, F)
+    antenna.solve(progress=False)
+    assert not capsys.readouterr().out
+    dipole(0.5, 1e-3, 42).solve(progress=True)
+    assert "4/4 runs of segments" in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_problem_of_wires_alone_is_an_antenna_of_wires():
     antenna = cal.MaxwellProblem(wires=[straight(0.5, 1e-3, 42)], ports=[MIDDLE], frequency=F)
     assert isinstance(antenna, cal.WireAntenna)

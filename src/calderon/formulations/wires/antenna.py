@@ -35,6 +35,7 @@ from calderon.mesh import Material
 from calderon.operators.methods import Plan
 from calderon.products.cost import Cost
 from calderon.solvers.iteration import tolerance
+from calderon.solvers.live_bar import assembly_progress
 from calderon.validation import finite_complex, list_of, positive_length, several, whole_number
 from calderon.view import Described
 from calderon.waves import ElectromagneticPlaneWave
@@ -160,9 +161,14 @@ class WireAntenna(Connectable, Described):
 
     def matrix(self) -> Complex:
         """Z (N, N) in ohm, symmetric."""
+        return self._assembled(None)
+
+    def _assembled(self, progress: bool | None) -> Complex:
+        """Z, with a bar as `assembly_progress` shows it."""
         require_memory(self.plan().nbytes, f"the matrix of {self.unknowns} functions", "take fewer segments")
         network, k = self.network, float(self.wavenumber)
-        found = reaction_matrix(network.segments, k, network.ground, network.functions)
+        with assembly_progress("assembling", "runs of segments", progress) as advance:
+            found = reaction_matrix(network.segments, k, network.ground, network.functions, advance)
         if self._earth is not None:
             found += network.functions.T @ (self._earth.half_matrix(network.segments, k) @ network.functions)
         found *= VACUUM_IMPEDANCE
@@ -188,8 +194,12 @@ class WireAntenna(Connectable, Described):
     @cached_property
     def _factors(self) -> tuple[Complex, Any, float, float]:
         """The matrix, its LU factors, and the seconds of assembly and of factorisation."""
+        return self._factorised(None)
+
+    def _factorised(self, progress: bool | None) -> tuple[Complex, Any, float, float]:
+        """The `_factors`. progress: as in `_assembled`."""
         start = time.perf_counter()
-        matrix = self.matrix()
+        matrix = self._assembled(progress)
         middle = time.perf_counter()
         factors = scipy.linalg.lu_factor(matrix, check_finite=False)
         return matrix, factors, middle - start, time.perf_counter() - middle
@@ -209,7 +219,8 @@ class WireAntenna(Connectable, Described):
         given: Any = {**options, "solver": "lu", "method": "dense"}
         accepted = min(WORST, SolveOptions(**given).rtol)
         sides = [self._side(each) for each in data]
-        new = "_factors" not in self.__dict__
+        if new := "_factors" not in self.__dict__:
+            self.__dict__["_factors"] = self._factorised(options.get("progress"))
         matrix, factors, assembly, factorisation = self._factors
         start = time.perf_counter()
         rhs, through = np.stack([side for *_, side in sides], axis=1), None

@@ -21,13 +21,14 @@ D. H. Werner, J. S. Huffman and P. L. Werner, IEEE Trans. Antennas Propag. 42 (1
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from calderon.backends.numba import jitable_part, kernel
-from calderon.backends.threads import run_tasks
+from calderon.backends.threads import counted, run_tasks
 
 GAUSS = {n: np.polynomial.legendre.leggauss(n) for n in (2, 3, 4, 6)}
 X2, W2 = tuple((GAUSS[2][0] + 1) / 2), tuple(GAUSS[2][1] / 2)
@@ -275,11 +276,13 @@ def half_matrix(segments: NDArray[np.float64], k: complex, ground: bool, low: in
 
 
 def reaction_matrix(
-    segments: NDArray[np.float64], k: complex, ground: bool, functions: sparse.csr_array
-) -> NDArray[np.complex128]:
+    segments: NDArray[np.float64], k: complex, ground: bool, functions: sparse.csr_array,
+    advance: Callable[[int, int], None] | None = None,
+) -> NDArray[np.complex128]:  # fmt: skip
     """Z over eta (N, N) between functions (2 n, N), sparse combinations of the halves of all segments.
 
-    Symmetric: the mean with its transpose is taken, since the roles of the two segments of a near pair differ.
+    advance(done, total): called after each run of segments. Symmetric: the mean with its transpose is taken, since the
+    roles of the two segments of a near pair differ.
     """
     n = len(segments)
     total: NDArray[np.complex128] = np.zeros((functions.shape[1],) * 2, np.complex128)
@@ -291,7 +294,7 @@ def reaction_matrix(
         low, high = task * chunk, min(n, (task + 1) * chunk)
         found[task] = half_matrix(segments, k, ground, low, high) @ functions
 
-    run_tasks(work, count)
+    run_tasks(work, count, advance=counted(advance, count))
     for task in range(count):
         low = 2 * task * chunk
         rows = functions[low : low + len(found[task])]
