@@ -104,6 +104,7 @@ def _by_plane_waves(unknowns: int) -> list[tuple[str, float, tuple[float, float]
     cut = _cut_ball(unknowns)
     whole = _uncut(cut.mesh.restricted(["upper", "lower"]))
     given: dict[str, Any] = {"method": "mlfmm", "rtol": 1e-3}  # preconditioner "near" by default
+    _cut_ball(SMALL[0]).solve(WAVE, **given)  # kernels are compiled before
     seconds, storage = [], []
     for problem in (cut, whole):
         storage.append(problem.plan(**given).nbytes / problem.unknowns)

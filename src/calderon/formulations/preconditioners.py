@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -185,14 +185,24 @@ def near_preconditioner(system: LinearSystem) -> Preconditioner:
 
     def nbytes() -> int:
         near = sum(sharing(space).nnz for space in system.spaces) if _have_triangles(system) else _pattern(system).nnz
-        # of sparse LU factors of complex numbers by the logarithm of the unknowns, measured for P1, P2 and RWG from
-        # 1,000 to 90,000 unknowns (within a third), and of copies of the entries on their way there
-        return int(near * (0.8 * 20 * np.log2(max(system.unknowns, 2)) + 80))
+        return _factor_bytes(near, system.unknowns)
 
     def inverse() -> LinearOperator:
         return sparse_inverse(entries_of(system.assembled, _pattern(system).tocoo()))
 
     return Preconditioner("near", system.unknowns, inverse, nbytes)
+
+
+def factors_of(name: str, size: int, matrix: Callable[[], sp.csr_array]) -> Preconditioner:
+    """The inverse of a sparse matrix (size, size) of complex numbers near that of a system, by its LU factors."""
+    made = cache(matrix)
+    return Preconditioner(name, size, lambda: sparse_inverse(made()), lambda: _factor_bytes(made().nnz, size))
+
+
+def _factor_bytes(entries: int, unknowns: int) -> int:
+    """Bytes of sparse LU factors of complex numbers by the logarithm of the unknowns, measured for P1, P2 and RWG from
+    1,000 to 90,000 unknowns (within a third), and of copies of the entries on their way there."""
+    return int(entries * (0.8 * 20 * np.log2(max(unknowns, 2)) + 80))
 
 
 def entries_of(matrix: Any, pattern: sp.coo_array) -> sp.csc_array:

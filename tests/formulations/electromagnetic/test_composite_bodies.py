@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.formulations.composite.equation import local_equation
+from calderon.formulations.electromagnetic.dielectric_regions import region
+from calderon.spaces.edge.loops import FlowGraph
 
 THETA = np.linspace(0, np.pi, 37)
 AIR = cal.Material()
@@ -139,6 +142,27 @@ def test_the_matrix_is_symmetric_and_every_method_has_it(sphere, solved):
     assert problem.plan(method="dense").nbytes > array.nbytes
     assert problem.monostatic_rcs(np.pi, 0.0) == pytest.approx(solution.rcs(np.pi, 0.0), rel=1e-5)
     assert solution.extinction_cross_section() == pytest.approx(solution.scattering_cross_section(), rel=2e-3)
+
+
+def test_loops_have_no_charges_in_the_preconditioner(sphere, solved):
+    """Currents in loops have fields that grow with k, i k g f_i . f_j, those of charges fall with 1 / k; discs of
+    currents have the size (1 + 4 k s) / (1 - i k a)."""
+    problem = solved[0]
+    own = problem.traces[problem.skeleton.unbounded]
+    x = own.electric.T @ FlowGraph.of(own.space).loops().toarray()
+
+    def of(k):
+        medium = region((), k, 1.0, 1.0)
+        found = local_equation(problem.system.operator, [own], [medium])
+        return np.einsum("nm,nm->m", x, found @ x)
+
+    assert np.abs(of(1e-4) / (1e-4 * 1j) / (of(1e-5) / (1e-5 * 1j)) - 1).max() < 1e-3
+
+
+@pytest.mark.parametrize("k, most", [(0.02, 30), (1.0, 45)])
+def test_few_steps_solve_bodies_that_are_small_and_large(sphere, k, most):
+    solution = of_sphere(sphere, 4.0, wavenumber=k).solve(wave(k), solver="gmres", method="dense", rtol=1e-5)
+    assert solution.info.method.endswith("near") and solution.info.iterations <= most
 
 
 def test_a_device_has_the_same_matrix(opencl, solved):

@@ -19,7 +19,7 @@ from calderon.formulations.checks import (
 )
 from calderon.formulations.composite.equation import (
     combined_equation,
-    gram_of,
+    local_equation,
     magnetic_factors,
     magnetic_on_metal,
 )
@@ -44,14 +44,13 @@ from calderon.formulations.ports.circuits import Circuit
 from calderon.formulations.ports.connections import checked_circuits
 from calderon.formulations.ports.finite_gap import FiniteGap
 from calderon.formulations.ports.gaps import DeltaGap, WireGap
-from calderon.formulations.preconditioners import Preconditioner
+from calderon.formulations.preconditioners import Preconditioner, factors_of
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.wires.antenna import WireAntenna
 from calderon.formulations.wires.wire import Wire
 from calderon.mesh import Material, TriangleMesh
 from calderon.operators import blocks
 from calderon.operators.sparse_factors import Unknowns
-from calderon.solvers import sparse_inverse
 from calderon.spaces import Loads, VectorFunction
 from calderon.validation import describe, list_of
 from calderon.waves import ElectromagneticWave
@@ -83,9 +82,9 @@ class MaxwellProblem(FedBodies):
 
     Unknown are J = n x H and M = -n x E on interfaces, J on metal; the fields of both sides of each interface are equal
     (Poggio, Miller; Chang, Harrington; Wu, Tsai), the electric one is zero along metal. At edges where surfaces meet
-    currents flow from one into the others as the sides say. preconditioner="near" (the default where entries are
-    stored) is the LU factors of those between functions that share a triangle, "mass" those of their products, "hlu" of
-    "hmatrix" its own factors. Solid metal with a hollow has resonances that do not radiate, as by "efie".
+    currents flow from one into the others as the sides say. preconditioner="near" (the default, of all methods) is the
+    LU factors of the equation with the fields of charges and currents at their own triangles alone, "hlu" of "hmatrix"
+    its own factors. Solid metal with a hollow has resonances that do not radiate, as by "efie".
 
     ports: a `DeltaGap`, a `WireGap` or several, slots in metal with one medium on both of its faces or gaps of wires;
     loads: `Lumped` elements in such slots, in series with a port in the same one. With ports `solve(voltages)` is that
@@ -345,25 +344,21 @@ class MaxwellProblem(FedBodies):
 
     @property
     def preconditioners(self) -> tuple[str, ...]:
-        """ "near" (the usual one, not of "matrix-free") and "mass"."""
-        return ("near", "mass")
+        """ "near", of all methods."""
+        return ("near",)
 
     def _usual_preconditioner(self, options: SolveOptions) -> str:
-        return "near" if options.chosen.finds_near else "mass"
+        return "near"
 
     def _preconditioned(self, options: SolveOptions) -> SolveOptions:
         charges_resolved(self.mesh, self.wavenumber, options.precision, "the equation of composite bodies", "")
-        if options.preconditioned_by("mass"):
-            return replace(options, preconditioner=self._mass_inverse)
+        if options.preconditioned_by("near") and options.solver != "lu":
+            return replace(options, preconditioner=self._near_inverse)
         return super()._preconditioned(options)
 
     @cached_property
-    def _mass_inverse(self) -> Preconditioner:
-        def inverse() -> Any:
-            gram = gram_of(self.traces)
-            return sparse_inverse(gram if self._wiring is None else (gram + self._wiring.own_block()).tocsr())
-
-        return Preconditioner("mass", self.unknowns, inverse)
+    def _near_inverse(self) -> Preconditioner:
+        return factors_of("near", self.unknowns, lambda: local_equation(self.system.operator, self.traces, self.media))
 
     def _solution(self, data: Any, coefficients: NDArray[Any], info: SolutionInfo) -> Any:
         is_fed = isinstance(data, np.ndarray)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
@@ -84,13 +83,6 @@ class WiresInRegions:
             w = self.weights(load.gap)  # type: ignore[arg-type]
             below = below - load.impedance_at(frequency) / self.parts[0].eta * np.outer(w, w)
         return np.vstack([above, below])
-
-    def own_block(self) -> sp.coo_array:
-        """(all unknowns,) * 2 the columns of `matrix` among wires, as `Wiring.own_block`."""
-        count = self.parts[0].around.electric.shape[1]
-        block = sp.coo_array(block_diag(*(each.own_block() for each in self.parts)))
-        size = count + self.dimension
-        return sp.coo_array((block.data, (block.row + count, block.col + count)), (size, size))
 
     def tested(self, field: Callable[[Floats], Complex]) -> Complex:
         """(N,) -<f, E> of a field at points, which the region around has."""

@@ -139,11 +139,6 @@ class Wiring:
         total = np.vdot(x, e_on_wires) + np.vdot(j, electric @ x) - np.vdot(m, magnetic @ x)
         return float(-0.5 * self.eta * np.real(total))
 
-    def own_block(self) -> Complex:
-        """(N, N) the part of `among` of wires without surfaces, over the largest entry times the size of the Gram
-        matrix of the surface."""
-        return np.asarray(self._own / np.abs(self._own).max() * self._mesh.mean_edge_length**2)
-
     @cached_property
     def _own(self) -> Complex:
         """z T among wires without surfaces."""
