@@ -187,9 +187,9 @@ class Medium(LinearOperator):
         low = reach / LEAVES.low_outside
         loops = is_of_currents(self.terms[0]) and abs(self.k) * np.median(reach) < LEAVES.loops
         if (mixed or math.isinf(edge)) and (low < 0.5 * edge).any() and not loops:
-            least = np.where(low < edge, low, np.maximum(edge, reach / LEAVES.outside))
+            own = np.where(low < edge, low, np.maximum(edge, reach / LEAVES.outside))
             for most, factor in product(LEAVES.low, LEAVES.low_factors):
-                yield cube.enlarged(factor), most, least, edge
+                yield cube.enlarged(factor), most, own, edge
 
     def _cost(self, tree: Octree, lists: Lists, unknowns: int, least: float) -> float:
         """Work of PRODUCTS products with plane waves and equivalent sources, in units of LEAVES.pair."""
