@@ -6,6 +6,7 @@ import pytest
 import calderon as cal
 from calderon.exact import SPEED_OF_LIGHT
 from calderon.formulations.composite.guides.modes import waveguide_modes
+from calderon.kinds.antennas.radiation import accepted_part
 
 A, B, LENGTH, F = 22.86e-3, 10.16e-3, 24e-3, 10e9  # WR-90
 MEDIA = {"air": cal.mesh.Material(), "guide": cal.mesh.Material()}
@@ -107,6 +108,8 @@ def test_a_probe_couples_a_line_to_a_guide():
     assert hit.circuit_power == pytest.approx(hit.input_power, rel=5e-3)
     both = problem.solve([1.0, 2.0], method="dense")
     assert both.feeds == ("left", "port 1") and both.voltages[1] == 2.0
+    part = accepted_part(s[None], np.array([1.0, 2.0]), 50.0, 1)
+    assert part[0] == pytest.approx(both.input_power / both.available_power(50.0), abs=1e-9)
     assert problem.admittance_matrix(method="dense") @ both.voltages == pytest.approx(both.feed_currents)
     with pytest.raises(ValueError, match="1 mode.s. of waveguides and 1 port.s.: give one amplitude for each, then"):
         problem.solve([1.0])
@@ -148,6 +151,8 @@ def test_an_open_end_radiates_what_it_accepts(open_end, tmp_path):
     solution = open_end.solve(method="dense")
     s = open_end.scattering_matrix(method="dense")[0, 0]
     assert solution.input_power == pytest.approx((1 - abs(s) ** 2) / 2, rel=1e-9)
+    assert solution.available_power() == solution.available_power(75.0) == 0.5  # of the wave, not of lines
+    assert solution.realized_gain(0.3, 0.0) == pytest.approx(solution.gain(0.3, 0.0) * (1 - abs(s) ** 2), rel=1e-9)
     assert solution.radiated_power() == pytest.approx(solution.input_power, rel=1e-3)
     assert 0.15 < abs(s) < 0.35
     ahead, behind = (float(solution.gain(theta, 0.0, decibels=True)) for theta in (0.0, np.pi))
@@ -161,7 +166,8 @@ def test_an_open_end_radiates_what_it_accepts(open_end, tmp_path):
     band.write_touchstone(tmp_path / "guide.s1p")
     assert "or of modes of waveguides" in (tmp_path / "guide.s1p").read_text() and "resonance" not in str(band)
     solution.save(tmp_path / "guide.h5")
-    assert np.array_equal(cal.load(tmp_path / "guide.h5").far_field(0.3, 0.2), solution.far_field(0.3, 0.2))
+    again = cal.load(tmp_path / "guide.h5")
+    assert np.array_equal(again.far_field(0.3, 0.2), solution.far_field(0.3, 0.2)) and again.available_power() == 0.5
 
 
 def test_ports_that_cannot_be_are_refused(rectangular):

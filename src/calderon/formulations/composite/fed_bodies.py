@@ -260,6 +260,7 @@ class FedBodies(Connectable, PortMatrices, RadarProblem[CompositeSolution | Comp
         if self._waveguides is not None:
             modes, eta = self._modes, self._ohms_around
             v, i = self._waveguides.terminals(u[:modes], np.asarray(eta * x, np.complex128), eta)
+            given = {**given, "waves": u[:modes]}
             u, sent, names = np.append(v, u[modes:]), np.append(i, sent), (*self._waveguides.names, *names)
         solution = CompositeAntennaSolution(
             u, sent, names, info, radiating, **given,

@@ -1,15 +1,17 @@
 """The solution of composite bodies with voltages at their ports."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calderon.formulations.composite.region_fields import RegionFields
 from calderon.formulations.composite.wires.wired_currents import WiredCurrents, WireSources
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution
 from calderon.formulations.electromagnetic.dielectric_regions import Region
+from calderon.formulations.ports.feeds import reference_resistance
 from calderon.mesh.errors import warn_of_accuracy
 
 MOST = 0.05
@@ -20,9 +22,11 @@ MOST = 0.05
 class CompositeAntennaSolution(RegionFields, AntennaSolution):
     """The field of an antenna with bodies of several materials; see `AntennaSolution` for feeds and gains,
     `RegionFields` for currents and regions. power_ratio: what is radiated and absorbed over what ports accept, of gaps
-    of finite width, whose error it shows; None for others."""
+    of finite width, whose error it shows; None for others. waves: (m,) amplitudes in W^(1/2) of the waves into modes of
+    waveguides, which are the first feeds."""
 
     power_ratio: float | None = None
+    waves: NDArray[np.complex128] = field(default_factory=lambda: np.zeros(0, np.complex128))
 
     saved_classes: ClassVar[Sequence[type]] = (*AntennaSolution.saved_classes, Region, WiredCurrents, WireSources)
 
@@ -30,6 +34,13 @@ class CompositeAntennaSolution(RegionFields, AntennaSolution):
     def is_lossy(self) -> bool:
         """Whether a medium absorbs."""
         return any(np.imag(each.permittivity) or np.imag(each.permeability) for each in self.regions)
+
+    def available_power(self, reference: float = 50.0) -> float:
+        """Power in W of the waves into waveguides, sum |a|^2 / 2, and of generators of the internal resistance
+        `reference` (ohm) that give the ports these voltages, sum |U + R I|^2 / (8 R)."""
+        r, modes = reference_resistance(reference), len(self.waves)
+        waves = np.abs(self.voltages[modes:] + r * self.feed_currents[modes:]) ** 2 / (8 * r)
+        return float((np.abs(self.waves) ** 2).sum() / 2 + waves.sum())
 
     def __str__(self) -> str:
         if self.power_ratio is None:
@@ -39,6 +50,8 @@ class CompositeAntennaSolution(RegionFields, AntennaSolution):
     def _require_consistent(self) -> None:
         super()._require_consistent()
         self._require_regions()
+        if self.waves.ndim != 1 or len(self.waves) > len(self.feeds):
+            raise ValueError(f"waves of shape {self.waves.shape} into guides, of {len(self.feeds)} feeds")
 
 
 def checked_ratio(solution: CompositeAntennaSolution) -> float:

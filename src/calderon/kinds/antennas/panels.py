@@ -73,11 +73,13 @@ def gain_over_frequency(results: AntennaResults, sheet: Sheet) -> None:
         return
     sweep, hertz = results.sweep, results.sweep.frequencies
     efficiency, gain = over_band(results.radiations, hertz)
-    gains, caption = {"gain": gain}, f"Largest gain of all directions, solved at {len(solved)} frequencies"
-    if not results.file.case.modes:
-        r = results.file.case.antennas.reference
-        gains["realised gain"] = gain + decibels_of_power(accepted_part(sweep.s, results.solution.voltages, r))
-        caption += f"; realised with generators of {r:g} Ω"
+    case, r = results.file.case, results.file.case.antennas.reference
+    into = getattr(results.solution, "waves", ())  # of wires alone there are none
+    waves = np.append(into, results.solution.voltages[len(into) :])
+    part = accepted_part(sweep.s, waves, r, case.modes)
+    gains = {"gain": gain, "realised gain": gain + decibels_of_power(part)}
+    lines = "" if case.modes else f" with generators of {r:g} Ω"
+    caption = f"Largest gain of all directions, solved at {len(solved)} frequencies; realised: less what returns{lines}"
     columns: list[Column] = [("frequency_Hz", hertz), ("efficiency", efficiency)]
     columns += [(f"{name.replace(' ', '_')}_dBi", values) for name, values in gains.items()]
     sheet.columns("gain_over_frequency.csv", columns)

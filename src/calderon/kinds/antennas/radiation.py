@@ -58,10 +58,15 @@ def over_band(radiations: Sequence[Radiation], frequencies: Real) -> tuple[Real,
     return efficiency, gain
 
 
-def accepted_part(s: NDArray[np.complex128], voltages: NDArray[np.complex128], r: float) -> Real:
-    """(n,) accepted power over what generators of r ohm could deliver that give the ports these voltages (p,), by
-    S (n, p, p) for lines of r ohm: I = (1 + S)^-1 (1 - S) U / r."""
-    one = np.eye(s.shape[-1])
-    currents = np.linalg.solve(one + s, (one - s) @ voltages[:, None])[..., 0] / r
-    available = (np.abs(voltages + r * currents) ** 2).sum(axis=1) / (8 * r)
-    return np.asarray(np.real(voltages * currents.conj()).sum(axis=1) / 2 / available)
+def accepted_part(s: NDArray[np.complex128], given: NDArray[np.complex128], r: float, modes: int) -> Real:
+    """(n,) accepted over available power, by S (n, p, p) for lines of r ohm at ports after the modes of waveguides.
+
+    given (p,): waves into modes, then voltages U of ports. The waves a into ports follow from U / r^(1/2) = a + S a;
+    available is the power of all waves, and accepted what does not come back.
+    """
+    one, known = np.eye(s.shape[-1]), np.arange(s.shape[-1]) < modes
+    system = np.where(known[:, None], one, one + s)
+    sides = np.where(known, given, given / np.sqrt(r))
+    into = np.linalg.solve(system, np.broadcast_to(sides, s.shape[:2])[..., None])[..., 0]
+    back = (s @ into[..., None])[..., 0]
+    return np.asarray(1 - (np.abs(back) ** 2).sum(axis=1) / (np.abs(into) ** 2).sum(axis=1))
