@@ -23,7 +23,7 @@ from calderon.operators.boundary import IntegralOperator
 from calderon.operators.tree import Term
 from calderon.pairs.zones import tolerant
 from calderon.products.check import Check, random_rows
-from calderon.products.device.near_filling import checked_products
+from calderon.products.device.near_filling import checked_rows
 from calderon.products.direct_sums import padded_zeros
 from calderon.products.near_store import NearStore
 from calderon.spaces.charges import KINDS, charges
@@ -215,7 +215,7 @@ def layer_check(
     vectors[:, 1:] = 1.0
     require_memory(8 * len(rows) * size, f"{len(rows)} rows of {operator!r}", "try a coarser mesh")
     matrix = operator.T if transposed else operator
-    exact = checked_products(matrix, [operator], rows, vectors, execution.real, devices)
+    exact = checked_rows(matrix, [operator], rows, execution.real, devices, vectors)
     return Check(rows, vectors, exact, np.arange(vectors.shape[1]), transposed=transposed)
 
 

@@ -217,14 +217,6 @@ class MultipoleProduct(RealProducts):
         """Bytes of blocks, moments of functions, lists, expansions and tables."""
         return sum(each.nbytes for each in self.near) + self.far.nbytes
 
-    @property
-    def work(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """(leaves,) numbers that a product reads of near blocks in the rows of each leaf, and of its moments."""
-        near = np.zeros(len(self.layout.lists.leaves))
-        for each in self.near:
-            near += np.bincount(each.layout.pairs[:, 0], np.diff(each.layout.starts), len(near))
-        return near, self.far.cost
-
     def part(self, near: tuple[int, int], far: tuple[int, int]) -> "MultipoleProduct":
         """The near blocks of the rows of a run of leaves, and the fields in another run of all charges; parts with all
         leaves add up to the whole, and so do their transposed products."""

@@ -17,7 +17,7 @@ from calderon.operators.products import SandwichProduct, SumOfProducts
 from calderon.operators.sparse_factors import boxes_of, has_places
 from calderon.operators.tree import Index, Term, integrals_of, terms_of
 from calderon.products.check import ROWS, Check
-from calderon.products.device.near_filling import checked_entries
+from calderon.products.device.near_filling import checked_rows
 from calderon.products.near_filling import inside_runs
 
 SMALL = 2e-5
@@ -69,7 +69,7 @@ class WaveCheck(NamedTuple):
         vectors[:, :RANDOM] = random.standard_normal((size, RANDOM)) + 1j * random.standard_normal((size, RANDOM))
         vectors[:, RANDOM] = plane_wave(operator)
         real = np.dtype(np.float64 if double else np.float32)
-        entries = checked_entries(operator, integrals_of(operator), rows, real, devices)
+        entries = checked_rows(operator, integrals_of(operator), rows, real, devices)
         groups = np.repeat([0, 1], [RANDOM, 1])
         return WaveCheck(Check(rows, vectors, entries @ vectors, groups, weights), entries)
 

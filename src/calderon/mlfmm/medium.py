@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Device, Execution, run_tasks, runs_of_work
+from calderon.backends import Device, Execution, run_tasks
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.integrands import MAGNETIC_FIELD
 from calderon.mlfmm.channels import Channel, Listed, factorised, is_of_currents, listed, mixed, table_of, weighted
@@ -38,6 +38,7 @@ from calderon.products.near_file import SavedNear
 from calderon.products.near_store import NearStore
 from calderon.products.octree import DEEPEST, Cube, Octree, octree
 from calderon.products.packed import PACKED
+from calderon.products.shared import Distributed, dealt
 from calderon.quadrature import NearQuadrature, Quadrature, triangle_rule
 
 
@@ -407,20 +408,10 @@ class Medium(LinearOperator):
         fields = fields.reshape(*fields.shape[:1], x.shape[1], self.rank, -1)
         wanted.listed.gather(fields, wanted.weights, y)
 
-    def parts(self, count: int, share: float | None = None) -> tuple[list["Medium"], NDArray[np.float64]]:
-        """For devices: so many media, whose products add up to those of this one, with the near blocks of the rows of a
-        run of leaves and the fields in a run of leaves of all charges; and the work of each, in numbers that a product
-        reads or computes. share: of the near blocks for one more medium, the first, without fields: the processor's."""
-        own = [] if share is None else [share]
-        near, far = np.zeros(len(self.lists.leaves)), np.zeros(len(self.lists.leaves))
-        for _, _, each in self.near:
-            near += np.bincount(each.layout.pairs[:, 0], np.diff(each.layout.starts), len(near))
-        if self.far is not None:
-            far = self.far.cost * self.rank
-        runs = runs_of_work(near, [*own, *[(1 - sum(own)) / count] * count])
-        fields = [(0, 0)] * len(own) + runs_of_work(far, [1 / count] * count)
-        work = [near[slice(*a)].sum() + far[slice(*b)].sum() for a, b in zip(runs, fields, strict=True)]
-        return [self._part(*each) for each in zip(runs, fields, strict=True)], np.array(work)
+    def parts(self, count: int, share: float | None = None) -> Distributed:
+        """So many media, whose products add up to those of this one, and the work of each; see `dealt`."""
+        far = np.zeros(len(self.lists.leaves)) if self.far is None else self.far.cost * self.rank
+        return dealt([near for *_, near in self.near], far, count, share, self._part)
 
     def _part(self, near: tuple[int, int], far: tuple[int, int]) -> "Medium":
         """The near blocks of the rows of a run of leaves, and the fields in another run, which may be empty."""

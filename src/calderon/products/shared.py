@@ -8,10 +8,29 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
-from calderon.backends import Execution, at_the_same_time, balanced_share
+from calderon.backends import Execution, at_the_same_time, balanced_share, runs_of_work
+from calderon.products.near_store import NearStore
 
 Distributed = tuple[Sequence[Any], NDArray[np.float64]]
 """The parts of a matrix that the members of a team multiply by, the processor's first, and the work of each."""
+
+
+def dealt(
+    near: Sequence[NearStore], far: NDArray[np.float64], count: int, share: float | None, part: Callable[..., Any]
+) -> Distributed:
+    """Parts of a product for so many devices: near blocks of the rows of a run of leaves, and the fields in another run
+    of all charges; work: numbers that a product reads or computes, far (leaves,) for the fields in each leaf.
+
+    share: of the near blocks for one more part, the first, without fields: the processor's. part(rows, fields): the
+    part of two runs of leaves."""
+    own, rows = [] if share is None else [share], np.zeros(len(far))
+    for each in near:
+        rows += np.bincount(each.layout.pairs[:, 0], np.diff(each.layout.starts), len(rows))
+    runs = runs_of_work(rows, [*own, *[(1 - sum(own)) / count] * count])
+    fields = [(0, 0)] * len(own) + runs_of_work(far, [1 / count] * count)
+    both = list(zip(runs, fields, strict=True))
+    work = [rows[slice(*a)].sum() + far[slice(*b)].sum() for a, b in both]
+    return [part(*each) for each in both], np.array(work)
 
 
 class SharedProduct(LinearOperator):

@@ -28,10 +28,6 @@ class Leaves(NamedTuple):
     rank: int
     work: np.dtype[Any]
 
-    @staticmethod
-    def of(device: Device, leaves: NDArray[np.int64], boxes: int, columns: int, rank: int, work: Any) -> "Leaves":
-        return Leaves(leaves, indices(device, leaves), boxes, columns, rank, np.dtype(work))
-
 
 class DeviceLine:
     """One row or column of a table of operators on a device, whose vectors are part of longer ones."""

@@ -11,6 +11,7 @@ from calderon.fmm.device.passes import DevicePasses
 from calderon.fmm.product import MultipoleProduct
 from calderon.products.device.near import DeviceRegion, require_room, sums_of
 from calderon.products.device.sums import DeviceOperator, DeviceSum, Part
+from calderon.products.device.tables import indices
 from calderon.products.device.vectors import Vectors
 
 PARTS = 2
@@ -33,7 +34,8 @@ class DeviceProduct(DeviceOperator):
         require_room(device, self.nbytes, product.near, passes.real, "a fast multipole operator", "far fields")
         # passes, and both sides of the table, once where they are the same
         boxes, self._has_far = len(passes.tree.level), len(passes.far.source) > 0
-        leaves = Leaves.of(device, far.layout.lists.leaves, boxes, passes.columns, passes.tables.rank, passes.real)
+        own = far.layout.lists.leaves, indices(device, far.layout.lists.leaves), boxes
+        leaves = Leaves(*own, passes.columns, passes.tables.rank, passes.real)
         self._passes = DevicePasses.of(device, passes, far.transposed.passes)
         sent = {id(line): DeviceLine(device, leaves, line, far.run) for line in [*far.rows, *far.columns]}
         self._rows, self._columns = ([sent[id(line)] for line in lines] for lines in (far.rows, far.columns))

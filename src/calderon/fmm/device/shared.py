@@ -2,12 +2,10 @@
 
 from functools import partial
 
-import numpy as np
-
-from calderon.backends import Execution, runs_of_work
+from calderon.backends import Execution
 from calderon.fmm.device.products import DeviceProduct
 from calderon.fmm.product import MultipoleProduct
-from calderon.products.shared import Distributed, SharedProduct
+from calderon.products.shared import Distributed, SharedProduct, dealt
 
 
 class SharedMultipole(SharedProduct):
@@ -34,12 +32,7 @@ class SharedMultipole(SharedProduct):
 
 
 def _distributed(execution: Execution, product: MultipoleProduct, share: float | None) -> Distributed:
-    near, far = product.work
-    count, own = len(execution.devices), [] if share is None else [share]
-    runs = runs_of_work(near, [*own, *[(1 - sum(own)) / count] * count])
-    fields = [(0, 0)] * len(own) + runs_of_work(far, [1 / count] * count)
-    both = list(zip(runs, fields, strict=True))
-    parts = [product.part(*each) for each in both]
-    there = zip(execution.devices, parts[len(own) :], strict=True)
-    work = np.array([near[slice(*a)].sum() + far[slice(*b)].sum() for a, b in both])
-    return [*parts[: len(own)], *(DeviceProduct(device, part, None) for device, part in there)], work
+    count = len(execution.devices)
+    parts, work = dealt(product.near, product.far.cost, count, share, product.part)
+    there = zip(execution.devices, parts[-count:], strict=True)
+    return [*parts[:-count], *(DeviceProduct(device, part, None) for device, part in there)], work

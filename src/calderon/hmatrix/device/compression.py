@@ -19,7 +19,7 @@ from calderon.galerkin.rows.device import DeviceRows
 from calderon.hmatrix.compression import Advance, Blocks, Compression, Matrix, Points, cost_of, pieces_of
 from calderon.hmatrix.device.dense_blocks import DeviceDenseBlocks
 from calderon.hmatrix.device.skeleton import DeviceSkeletons
-from calderon.hmatrix.device.store import Ahead, DeviceStore
+from calderon.hmatrix.device.store import DeviceStore, ahead_of
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.products import BLOCK, RANK
 from calderon.hmatrix.tolerances import Sample, Scales, sampled
@@ -143,14 +143,14 @@ class DeviceCompression:
         self.skeletons, self.dense, self.work, self.alone = DeviceSkeletons(dense.rows, work), dense, work, alone
         self.store = DeviceStore(dense.device, work.dtype)
         if alone:
-            self.store.ahead = Ahead.of(work.tree, work.tree.leaves)
+            self.store.ahead = ahead_of(work.tree, work.tree.leaves)
 
     def compress(self, pieces: Sequence[tuple[int, NDArray[np.int64]]]) -> None:
         """Keep the blocks of some pieces in the store."""
         kinds = {kind: [blocks for each, blocks in pieces if each == kind] for kind in (DENSE, LOW_RANK)}
         dense, low = (np.concatenate([np.zeros(0, np.int64), *kinds[kind]]) for kind in (DENSE, LOW_RANK))
         if not self.alone:
-            self.store.ahead = self.store.ahead.and_also(Ahead.of(self.work.tree, np.concatenate([dense, low])))
+            self.store.ahead = self.store.ahead + ahead_of(self.work.tree, np.concatenate([dense, low]))
         full = self.skeletons.approximate(low, self.store)
         self.dense.fill(np.concatenate([dense, full]), self.store)
         self.work.note_full(full)

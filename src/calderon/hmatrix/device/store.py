@@ -16,22 +16,10 @@ LEAST_PAGE = 16
 """A further page has this part of the numbers that are there at least, so that pages stay few."""
 
 
-class Ahead(NamedTuple):
-    """Blocks that a store will hold: numbers of the dense ones, and of one cross of each of low rank."""
-
-    dense: int = 0
-    crosses: int = 0
-
-    @classmethod
-    def of(cls, tree: BlockTree, blocks: NDArray[np.int64]) -> "Ahead":
-        """The numbers of some leaves of a tree."""
-        m, n = tree.sizes(blocks)
-        dense = tree.kind[blocks] == DENSE
-        return cls(int((m * n)[dense].sum()), int((m + n)[~dense].sum()))
-
-    def and_also(self, other: "Ahead") -> "Ahead":
-        """These blocks and others."""
-        return Ahead(self.dense + other.dense, self.crosses + other.crosses)
+def ahead_of(tree: BlockTree, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(2,) numbers that a store will hold of leaves of a tree: of the dense ones, of one cross of each of low rank."""
+    (m, n), dense = tree.sizes(blocks), tree.kind[blocks] == DENSE
+    return np.array([(m * n)[dense].sum(), (m + n)[~dense].sum()])
 
 
 class Page(NamedTuple):
@@ -47,19 +35,19 @@ class Page(NamedTuple):
 
 
 class DeviceStore:
-    """Pages of a device, filled one after the other. ahead: the blocks that it will hold in all; rank: mean one of
-    those of low rank, as soon as that is known; a page has room for all that is expected by these."""
+    """Pages of a device, filled one after the other. ahead: of all blocks that it will hold (`ahead_of`); rank: mean
+    one of those of low rank, as soon as that is known; a page has room for all that is expected by these."""
 
     def __init__(self, device: Device, dtype: np.dtype[Any]) -> None:
         self.device, self.dtype = device, dtype
         self.pages: list[Page] = []
-        self.ahead, self.rank = Ahead(), 0.0
+        self.ahead, self.rank = np.zeros(2, np.int64), 0.0
         self._kept = self._used = 0
 
     @property
     def expected(self) -> int:
         """Numbers of all blocks ahead."""
-        return self.ahead.dense + int(self.rank * self.ahead.crosses)
+        return int(self.ahead @ [1.0, self.rank])
 
     @property
     def tables(self) -> list[NDArray[np.int64]]:
@@ -95,7 +83,8 @@ class DeviceStore:
 
     def add(self, slabs: list[Slab]) -> None:
         """Send blocks from the host (`shares_of`), to one page if there is room."""
-        self.ahead, self.rank = Ahead(self._kept + sum(int(stored(slab.table).sum()) for slab in slabs)), 0.0
+        dense = self._kept + sum(int(stored(slab.table).sum()) for slab in slabs)
+        self.ahead, self.rank = np.array([dense, 0]), 0.0
         for numbers, table in slabs:
             counts = stored(table)
             for part, place, start in self.parts(counts):

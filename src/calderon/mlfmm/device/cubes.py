@@ -142,9 +142,7 @@ class PointsOfCubes:
         self._leaves, inside, starts = [], list[NDArray[np.int64]](), points.host.starts
         for level in cubes.low.levels:
             own = np.flatnonzero((lists.leaves >= level.low) & (lists.leaves < level.high))
-            boxes, here = lists.leaves[own] - level.low, (own >= receiving[0]) & (own < receiving[1])
-            into = points.runs(own[here]), indices(device, boxes[here] - level.receiving[0])
-            self._leaves.append((indices(device, own), indices(device, boxes), *into))
+            self._leaves.append(points.of_leaves(own, lists.leaves[own] - level.low, receiving, level.receiving[0]))
             inside += [np.arange(a, b) for a, b in zip(starts[own], starts[own + 1], strict=True)]
         self._kinds = sum(KINDS[each] for each in kinds)
         if cubes.sums > 1:

@@ -36,13 +36,18 @@ class DevicePoints:
             self.places, self.normals = (device.array(each.astype(real)) for each in both)
             self.starts = indices(device, points.starts)
 
-    def runs(self, leaves: NDArray[np.int64]) -> Any:
-        """(n, 3) runs of points of these leaves: first point, number of points, and place of the leaf among them."""
-        runs = runs_of(self.host.starts, GROUP)
-        place = np.full(len(self.host.starts), -1)
-        place[leaves] = np.arange(len(leaves))
+    def of_leaves(
+        self, leaves: NDArray[np.int64], boxes: NDArray[np.int64], receiving: tuple[int, int], begin: int
+    ) -> tuple[Any, Any, Any, Any]:
+        """Leaves that send and the numbers of their boxes on the device; then of those that receive, the leaves
+        receiving[0] up to, without, receiving[1], (n, 3) runs of points and the boxes, counted from `begin` on. A run:
+        first point, number of points, and place of the leaf among these."""
+        here = (leaves >= receiving[0]) & (leaves < receiving[1])
+        runs, place = runs_of(self.host.starts, GROUP), np.full(len(self.host.starts), -1)
+        place[leaves[here]] = np.arange(np.count_nonzero(here))
         runs[:, 2] = place[runs[:, 2]]
-        return indices(self.device, runs[runs[:, 2] >= 0])
+        found = leaves, boxes, runs[runs[:, 2] >= 0], boxes[here] - begin
+        return tuple(indices(self.device, each) for each in found)
 
 
 class Waves(NamedTuple):
@@ -78,9 +83,7 @@ class DeviceWaves:
                 both = [WavesOfLevel.of(level, kinds, k, self.spectra, self.real, way) for way in (True, False)]
                 numbers = both[0].along, both[0].factors, both[1].factors
                 along, emission, reception = (device.array(each.astype(self.real)) for each in numbers)
-                here = (own >= receiving[0]) & (own < receiving[1])
-                into = indices(device, boxes[here] - level.receiving[0])
-                tables = indices(device, own), indices(device, boxes), points.runs(own[here]), into
+                tables = points.of_leaves(own, boxes, receiving, level.receiving[0])
                 self.levels[number] = Waves(level, along, emission, reception, both[0].growth, *tables)
         self._kernels = Kernels.of(
             device, "mlfmm/device/p2m_l2p.c", self.real, GROUP, COMPONENTS=sum(KINDS[kind] for kind in kinds),

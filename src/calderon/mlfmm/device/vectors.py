@@ -1,15 +1,14 @@
-"""Vectors on a device, and the maps between them and charges at points (charges.c)."""
+"""Vectors on a device, and the maps between them and charges at points (products/device/sums.c)."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Kernels
-from calderon.backends.devices.device_matrix import GROUP, vector_type
+from calderon.backends import Device
 from calderon.mlfmm.channels import Listed, ListedMap
 from calderon.products.device.tables import indices
-from calderon.products.device.vectors import Vectors
+from calderon.products.device.vectors import Vectors, add_sums, vector_kernels
 
 
 class Map(NamedTuple):
@@ -44,9 +43,9 @@ class DeviceMaps:
     ) -> None:  # fmt: skip
         """receiving: the leaves low up to, without, high that have fields; other: whose tables are taken where the maps
         are the same."""
-        self.device, self.real, self.vector = device, real, vector_type(device)
+        self.device, self.real = device, real
         self.points, self.components, self.rank = int(listed.starts[-1]), listed.components, weights.shape[1]
-        self._kernels = Kernels.of(device, "mlfmm/device/charges.c", real, GROUP, VECTOR_REAL=self.vector)
+        self._kernels = vector_kernels(device, real)
         self.listed, self._own = listed, listed.starts[list(receiving)].tolist()
         self._maps: list[Map]
         if other is not None and other.listed is listed:
@@ -87,8 +86,9 @@ class DeviceMaps:
 
     def gather(self, fields: Any, factor: complex, y: Vectors, sign: float) -> None:
         """y += factor times the transposed of `spread` of fields, or its conjugate if the sign is -1."""
-        factors = self.vector.type(np.real(factor)), self.vector.type(np.imag(factor)), self.real.type(sign)
+        apart = 2 * self.rank * self.components
         for each in self._maps:
-            given = each.tables[2], each.width, each.component, each.weights, self.rank, self.components
-            rest = fields, each.unknowns, y.columns, *factors, y.array, y.first + each.begin, y.pitch
-            self._kernels.launch("gather", (each.unknowns, y.columns), *each.transposed, *given, *rest)
+            numbers = fields, 2 * each.component, y.columns * apart, apart, 1
+            given = (*each.transposed, 2), each.unknowns, numbers, factor, y.after(each.begin), sign
+            weights = each.weights, self.rank, self.components
+            add_sums(self._kernels, *given, (each.tables[2], each.width), weights)

@@ -6,6 +6,7 @@ the numbers in the form in which they are stored. While a device works on some b
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -88,53 +89,28 @@ def able(devices: Sequence[Device], forms: Sequence[BilinearForm], real: "np.dty
     return [each for each in devices if (each.has_double or real == np.float32) and all(map(_has_header, forms))]
 
 
-def checked_entries(
+def checked_rows(
     operator: Any,
     forms: Sequence[BilinearForm],
     rows: Index,
     real: "np.dtype[Any]",
     devices: Sequence[Device],
+    vectors: NDArray[Any] | None = None,
 ) -> NDArray[Any]:
-    """The entries of an operator in some rows, increasing, with which products are compared: by the first of some
-    devices that computes all its forms in that precision and has room, else by the processor."""
-    return _computed(forms, real, devices, lambda execution: entries_of(operator, execution, rows, None))
-
-
-def checked_products(
-    operator: Any,
-    forms: Sequence[BilinearForm],
-    rows: Index,
-    vectors: NDArray[Any],
-    real: "np.dtype[Any]",
-    devices: Sequence[Device],
-) -> NDArray[Any]:
-    """(rows, k) products of these entries with vectors (n, k); entries on a device stay there."""
-
-    def products(execution: Execution) -> NDArray[Any]:
-        for device in execution.devices:
-            kind = execution.dtype(operator.is_complex)
-            matrix = DeviceMatrix(device, (len(rows), operator.shape[1]), kind)
-            fill_matrix(DevicePlace(matrix, execution, 0, 0, matrix.shape), operator, rows)
-            return np.asarray(matrix.matmat(vectors))
-        return np.asarray(entries_of(operator, execution, rows, None) @ vectors)
-
-    return _computed(forms, real, devices, products)
-
-
-def _computed(
-    forms: Sequence[BilinearForm],
-    real: "np.dtype[Any]",
-    devices: Sequence[Device],
-    compute: Callable[[Execution], NDArray[Any]],
-) -> NDArray[Any]:
-    """The result of `compute` from entries of these forms, by the first able device with room, or by the processor."""
+    """The entries of an operator in some rows, increasing, with which products are compared, or products (rows, k) of
+    these with vectors (n, k), for which entries on a device stay there: by the first of some devices that computes all
+    its forms in that precision and has room, else by the processor."""
     precision = "single" if real == np.float32 else "double"
     for device in able(devices, forms, real)[:1]:
-        try:
-            return compute(Execution.of(device.name, precision, mixed=True))
-        except MemoryError:
-            break
-    return compute(Execution.of("numba", precision, mixed=True))
+        execution = Execution.of(device.name, precision, mixed=True)
+        with suppress(MemoryError):
+            if vectors is None:
+                return entries_of(operator, execution, rows, None)
+            matrix = DeviceMatrix(device, (len(rows), operator.shape[1]), execution.dtype(operator.is_complex))
+            fill_matrix(DevicePlace(matrix, execution, 0, 0, matrix.shape), operator, rows)
+            return np.asarray(matrix.matmat(vectors))
+    found = entries_of(operator, Execution.of("numba", precision, mixed=True), rows, None)
+    return found if vectors is None else np.asarray(found @ vectors)
 
 
 def special_bytes(form: BilinearForm, kind: "np.dtype[Any]") -> int:
@@ -172,14 +148,16 @@ def filled_store(
     more = sum(special_bytes(each, execution.dtype(True)) for each in forms)
     take = memory_for(devices, forms, execution.real, WAVES, more) if saved is None else None
     store = NearStore.empty(clusters, pairs, execution.dtype(True), packs, take=take)
-    there = isinstance(store.memory, DeviceNumbers)
-    done = NearFilling(store, execution).fill_all(groups) if there else _filled_here(store, groups, execution, saved)
-    try:
-        for each in done:
-            if advance is not None:
-                advance(*each)
-    except TooLarge:
-        return filled_store(clusters, pairs, packs, groups, execution, saved, advance)
+    done, count = _filled_here(store, groups, execution, saved), len(store.layout.pairs)
+    if isinstance(store.memory, DeviceNumbers):
+        done = iter([(count, count)])
+        try:
+            NearFilling(store, execution).fill(np.arange(count), groups, clusters, [None] * len(groups))
+        except TooLarge:
+            return filled_store(clusters, pairs, packs, groups, execution, saved, advance)
+    for each in done:
+        if advance is not None:
+            advance(*each)
     return store
 
 
@@ -320,14 +298,6 @@ class NearFilling:
         for chosen in self._chunks(numbers, made):
             self._fill(chosen, made, sides[0])
         return made[-1].parts[0].found
-
-    def fill_all(self, groups: Sequence[Sequence[tuple[complex, BilinearForm]]]) -> Iterator[tuple[int, int]]:
-        """Compute all blocks as in `fill`, and yield how many are done, and how many there are; clusters are those of
-        the store."""
-        layout = self.store.layout
-        if count := len(layout.pairs):
-            self.fill(np.arange(count), groups, (layout.rows, layout.columns), [None] * len(groups))
-            yield count, count
 
     def _chunks(self, numbers: Index, groups: Sequence[_Group]) -> list[Index]:
         """The numbers of blocks that are computed together, in the order of row clusters. TooLarge where one alone does

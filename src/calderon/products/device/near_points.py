@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Defines, Device, Source, count_work, real_name
+from calderon.backends import Defines, Device, Kernels, count_work
 from calderon.products.direct_sums import Kinds
 
 GROUP = 64
@@ -29,11 +29,10 @@ class NearPoints:
         operations of a pair of points; parts: 2 for complex numbers and fields."""
         self.device, self.real, self.kinds, self.flops = device, np.dtype(real), kinds, flops
         self.numbers, self.fields = parts * kinds.numbers, parts * kinds.fields
-        given: Defines = (
-            ("PAIR", f'"{pair}"'), ("GROUP_SIZE", GROUP), ("CHARGES", int(kinds.charges)),
-            ("DIPOLES", int(kinds.dipoles)), ("GRADIENT", int(kinds.gradient)), *defines,
+        self._kernels = Kernels.of(
+            device, "products/device/near_points.c", real, GROUP, defines, PAIR=f'"{pair}"', CHARGES=kinds.charges,
+            DIPOLES=kinds.dipoles, GRADIENT=kinds.gradient,
         )  # fmt: skip
-        self._program = device.build(Source("products/device/near_points.c", real_name(real), given))
         self._scalars = device.array(np.array(scalars, self.real))
 
     def sums(self, sources: Any, numbers: Any, targets: Any, runs: Any, tasks: Any) -> Any:
@@ -44,7 +43,7 @@ class NearPoints:
         device, count = self.device, targets.shape[0]
         fields = device.empty((self.fields, count), self.real)
         given = sources, numbers, sources.shape[0], targets, count, tasks, runs, self._scalars, fields
-        device.launch(self._program, "near_fields", (tasks.shape[0] * GROUP,), (GROUP,), *given)
+        self._kernels.launch("near_fields", tasks.shape[0] * GROUP, *given)
         count_work(device, "near_fields", float, lambda: self.flops * self._pairs(runs, tasks))
         return fields
 

@@ -26,14 +26,6 @@ class DevicePoints(NamedTuple):
     places: Any
 
 
-class NearRuns(NamedTuple):
-    """Sources near the targets of leaves: runs (n, 2) of sources; tasks (leaves, 4), the run of targets of each leaf
-    and its runs of sources."""
-
-    runs: Any
-    tasks: Any
-
-
 class Across(NamedTuple):
     """Pairs of separated boxes on the device, as `translate_boxes` of fmm/device/passes.c reads them: source, target
     (pairs,), runs of pairs that share a matrix (n, 3), and where the runs of each block of targets begin."""
@@ -143,8 +135,9 @@ class DeviceOctree:
         """The number of boxes of all levels."""
         return self.levels[-1]
 
-    def near(self) -> NearRuns:
-        """The list of what is summed directly."""
+    def near(self) -> tuple[Any, Any]:
+        """Sources near the targets of leaves: runs (n, 2) of sources; tasks (leaves, 4), the run of targets of each
+        leaf and its runs of sources."""
         count = self.number_of_leaves
         places, tasks = self._integers(count), self._integers(count, 4)
         given = self.boxes, self.neighbours, self.leaves, count, self.most
@@ -153,7 +146,7 @@ class DeviceOctree:
         self._require(2 * found, "a list of near points")
         runs = self._integers(found, 2)
         self._kernels.launch("near_runs", count, *given, 0, places, runs, tasks)
-        return NearRuns(runs, tasks)
+        return runs, tasks
 
     def far(self, block: int) -> Across:
         """The pairs of boxes that are translated, by blocks of targets."""

@@ -1,9 +1,10 @@
-/* Vectors of an operator on a device, pairs (n, 2) of real and imaginary parts: zeros, products with sparse matrices, and
-   numbers at the places of clusters, each of which has an unknown.
+/* Vectors of an operator on a device, pairs (n, 2) of real and imaginary parts, and numbers that come from them or are summed
+   to them by sparse maps: at the places of clusters, each of which has an unknown, charges and fields at points, the twin of
+   mlfmm/channels.py, and products with sparse matrices.
 
-   REAL: of the entries of sparse matrices, and of numbers at places (planes, places): a plane of real parts and one of
+   REAL: of numbers, and of the entries of maps. Those at places (planes, places) are a plane of real parts and one of
    imaginary parts for each vector, or one plane alone of a real vector. VECTOR_REAL: of vectors, `pitch` elements apart. */
-#include "backends/prelude.h"
+#include "backends/devices/complex.h"
 
 typedef VECTOR_REAL vector_type;
 
@@ -12,25 +13,6 @@ KERNEL clear(GLOBAL real_type *y, int rows, int width)
 {
     for (int n = 0; n < (THREAD(0) < rows ? width : 0); n++)
         y[(size_t)THREAD(0) * width + n] = R(0.0);
-}
-
-/* y += (factor + i factor_i) A x, for y from its element `top` on and x from `left`; a thread takes a row. */
-KERNEL add_sparse(GLOBAL const real_type *values, GLOBAL const int *starts, GLOBAL const int *columns, int rows,
-                  vector_type factor, vector_type factor_i, GLOBAL const vector_type *x, int left,
-                  GLOBAL vector_type *y, int top)
-{
-    int row = THREAD(0), at = row < rows ? row : rows - 1;
-    vector_type re = 0, im = 0;
-    for (int n = starts[at]; n < starts[at + 1]; n++) {
-        GLOBAL const vector_type *given = x + 2 * ((size_t)left + columns[n]);
-        re += values[n] * given[0];
-        im += values[n] * given[1];
-    }
-    if (row < rows) {
-        GLOBAL vector_type *own = y + 2 * ((size_t)top + row);
-        own[0] += factor * re - factor_i * im;
-        own[1] += factor * im + factor_i * re;
-    }
 }
 
 /* out (planes, places): the number of the unknown of each place, of vectors from their element `first` on. sign: of
@@ -45,23 +27,61 @@ KERNEL take_places(GLOBAL const vector_type *x, int first, int pitch, vector_typ
     out[(size_t)plane * places + j] = (real_type)(part ? sign * value : value);
 }
 
-/* y += (factor + i factor_i) sums, for y from its element `first` on: the sum over the places (starts (unknowns + 1,), order)
-   of each unknown; sign: of imaginary parts. A thread takes an unknown, the second number of a group a vector. */
-KERNEL add_places(GLOBAL const int *starts, GLOBAL const int *order, int unknowns, GLOBAL const real_type *sums,
-                  real_type factor, real_type factor_i, real_type sign, int planes, int places, GLOBAL vector_type *y,
-                  int first, int pitch)
+/* Charges (point, column, rank, components) of the unknowns unknown[n], n in first[p] .. first[p + 1], times values (n, width),
+   from component `component` on, and times complex weights (rank,); added if `adds`, else others become zero. A thread takes
+   a point, the second number of a group is a column. */
+KERNEL spread(GLOBAL const int *first, GLOBAL const int *unknown, GLOBAL const real_type *values, int width, int component,
+              GLOBAL const number *weights, int rank, int components, GLOBAL const vector_type *x, int begin, int pitch,
+              real_type sign, int points, int columns, int adds, GLOBAL number *charges)
 {
-    int u = THREAD(0), vector = GROUP(1), parts = planes > 1 ? 2 : 1;
+    int p = THREAD(0);
+    if (p >= points)
+        return;
+    GLOBAL number *own = charges + ((size_t)p * columns + GROUP(1)) * rank * components;
+    for (int n = 0; n < (adds ? 0 : rank * components); n++)
+        own[n] = number_of(0, 0);
+    for (int c = 0; c < width; c++) {
+        number total = number_of(0, 0);
+        for (int n = first[p]; n < first[p + 1]; n++) {
+            GLOBAL const vector_type *value = x + 2 * ((size_t)GROUP(1) * pitch + begin + unknown[n]);
+            number given = number_of((real_type)value[0], sign * (real_type)value[1]);
+            total = plus(total, scaled(given, values[(size_t)n * width + c]));
+        }
+        for (int q = 0; q < rank; q++) {
+            GLOBAL number *to = own + q * components + component + c;
+            *to = plus_product(*to, weights[q], total);
+        }
+    }
+}
+
+/* y += (factor + i factor_i) sums, for y from its element `first` on: the sum over the entries starts[u] .. starts[u + 1] of
+   each unknown, place and, unless `each` is 1, number of its values (n, width), of the numbers from `begin` on that are `step`
+   apart for places and `apart` for vectors, imaginary parts `imag` further, 0 for none. These are multiplied by the values, or
+   if there are none (width 0) one number by 1; and by complex weights (rank,) those of each rank, `turn` apart, if any, else
+   rank is 0. sign: of imaginary parts. A thread takes an unknown, the second number of a group a vector. */
+KERNEL add_sums(GLOBAL const int *starts, GLOBAL const int *entries, int each, GLOBAL const real_type *values, int width,
+                GLOBAL const number *weights, int rank, int turn, int unknowns, GLOBAL const real_type *numbers, int begin,
+                int step, int apart, int imag, vector_type factor, vector_type factor_i, real_type sign,
+                GLOBAL vector_type *y, int first, int pitch)
+{
+    int u = THREAD(0);
     if (u >= unknowns)
         return;
-    real_type re = R(0.0), im = R(0.0);
+    number total = number_of(0, 0);
     for (int n = starts[u]; n < starts[u + 1]; n++) {
-        size_t j = (size_t)parts * vector * places + order[n], k = j + (parts - 1) * (size_t)places;
-        re += sums[j];
-        im += sums[k];
+        GLOBAL const real_type *own = numbers + begin + (size_t)entries[each * n] * step + (size_t)GROUP(1) * apart;
+        GLOBAL const real_type *value = values + (size_t)width * (each > 1 ? entries[each * n + 1] : n);
+        for (int q = 0; q < (rank ? rank : 1); q++) {
+            number sum = number_of(0, 0);
+            for (int c = q * turn; c < q * turn + (width ? width : 1); c++) {
+                number given = number_of(own[2 * c], imag ? own[2 * c + imag] : R(0.0));
+                sum = plus(sum, width ? scaled(given, value[c - q * turn]) : given);
+            }
+            total = rank ? plus_product(total, weights[q], sum) : plus(total, sum);
+        }
     }
-    im = parts == 2 ? sign * im : R(0.0);
-    GLOBAL vector_type *own = y + 2 * ((size_t)vector * pitch + first + u);
-    own[0] += factor * re - factor_i * im;
-    own[1] += factor * im + factor_i * re;
+    real_type re = total.re, im = sign * total.im;
+    GLOBAL vector_type *to = y + 2 * ((size_t)GROUP(1) * pitch + first + u);
+    to[0] += factor * re - factor_i * im;
+    to[1] += factor * im + factor_i * re;
 }

@@ -13,7 +13,7 @@ from calderon.backends.devices.device_matrix import on_device, on_host, vector_t
 from calderon.operators.products import SandwichProduct, Sparse, SumOfProducts
 from calderon.operators.tree import Term
 from calderon.products.device.tables import indices
-from calderon.products.device.vectors import Vectors, vector_kernels, zero_vector
+from calderon.products.device.vectors import Vectors, add_sums, vector_kernels, zero_vector
 
 
 class DeviceOperator(LinearOperator):
@@ -87,10 +87,9 @@ class DeviceSparse(DeviceOperator):
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
         """See `DeviceOperator`."""
         for unit, pair in self._matrices:  # real and imaginary parts of the entries
-            own, matrix = factor * (np.conj(unit) if conjugated else unit), pair[int(transposed)]
-            factors = (self.kind.type(each) for each in (np.real(own), np.imag(own)))
-            given = *matrix, *factors, x.array, x.first, y.array, y.first
-            vector_kernels(self.device).launch("add_sparse", matrix[-1], *given)
+            own, (values, *lists, rows) = factor * (np.conj(unit) if conjugated else unit), pair[int(transposed)]
+            given = (*lists, 1), rows, (x.array, 2 * x.first, 2, 0, 1), own, y
+            add_sums(vector_kernels(self.device), *given, values=(values, 1))
 
 
 class DeviceSandwich(DeviceOperator):

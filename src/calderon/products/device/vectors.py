@@ -56,9 +56,23 @@ class DevicePlaces:
 
     def add(self, sums: Any, planes: int, factor: complex, y: Vectors, conjugated: bool = False) -> None:
         """y += factor times sums over the places of each unknown, or times the conjugate of these."""
-        numbers = np.real(factor), np.imag(factor), -1.0 if conjugated else 1.0
-        given = *self._of_unknown, self.dimension, sums, *map(self.real.type, numbers), planes, self.count
-        self._kernels.launch("add_places", (self.dimension, y.columns), *given, y.array, y.first, y.pitch)
+        parts = 2 if planes > 1 else 1
+        strides = 1, parts * self.count, (parts - 1) * self.count
+        entries, signed = (*self._of_unknown, 1), -1.0 if conjugated else 1.0
+        add_sums(self._kernels, entries, self.dimension, (sums, 0, *strides), factor, y, signed)
+
+
+def add_sums(
+    kernels: Kernels, entries: tuple[Any, ...], unknowns: int, numbers: tuple[Any, ...], factor: complex, y: Vectors,
+    sign: float = 1.0, values: tuple[Any, int] | None = None, weights: tuple[Any, int, int] | None = None,
+) -> None:  # fmt: skip
+    """y += factor times sums of numbers for so many unknowns; all other arguments as sums.c describes them, values and
+    weights with their sizes, None for those that are 1."""
+    real, kind = numbers[0].dtype.type, vector_type(kernels.device).type
+    of_values, of_weights = values or (numbers[0], 0), weights or (numbers[0], 0, 0)
+    factors = kind(np.real(factor)), kind(np.imag(factor)), real(sign)
+    given = *entries, *of_values, *of_weights, unknowns, *numbers, *factors, y.array, y.first, y.pitch
+    kernels.launch("add_sums", (unknowns, y.columns), *given)
 
 
 def zero_vector(device: Device, length: int) -> Any:
