@@ -38,7 +38,7 @@ from calderon.products.near_file import SavedNear
 from calderon.products.near_store import NearStore
 from calderon.products.octree import DEEPEST, Cube, Octree, octree
 from calderon.products.packed import PACKED
-from calderon.products.shared import Distributed, dealt
+from calderon.products.shared import Distributed, distributed_leaves
 from calderon.quadrature import NearQuadrature, Quadrature, triangle_rule
 
 
@@ -409,9 +409,9 @@ class Medium(LinearOperator):
         wanted.listed.gather(fields, wanted.weights, y)
 
     def parts(self, count: int, share: float | None = None) -> Distributed:
-        """So many media, whose products add up to those of this one, and the work of each; see `dealt`."""
+        """So many media, whose products add up to those of this one, and the work of each; see `distributed_leaves`."""
         far = np.zeros(len(self.lists.leaves)) if self.far is None else self.far.cost * self.rank
-        return dealt([near for *_, near in self.near], far, count, share, self._part)
+        return distributed_leaves([near for *_, near in self.near], far, count, share, self._part)
 
     def _part(self, near: tuple[int, int], far: tuple[int, int]) -> "Medium":
         """The near blocks of the rows of a run of leaves, and the fields in another run, which may be empty."""

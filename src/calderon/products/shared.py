@@ -15,7 +15,7 @@ Distributed = tuple[Sequence[Any], NDArray[np.float64]]
 """The parts of a matrix that the members of a team multiply by, the processor's first, and the work of each."""
 
 
-def dealt(
+def distributed_leaves(
     near: Sequence[NearStore], far: NDArray[np.float64], count: int, share: float | None, part: Callable[..., Any]
 ) -> Distributed:
     """Parts of a product for so many devices: near blocks of the rows of a run of leaves, and the fields in another run

@@ -5,7 +5,7 @@ from functools import partial
 from calderon.backends import Execution
 from calderon.fmm.device.products import DeviceProduct
 from calderon.fmm.product import MultipoleProduct
-from calderon.products.shared import Distributed, SharedProduct, dealt
+from calderon.products.shared import Distributed, SharedProduct, distributed_leaves
 
 
 class SharedMultipole(SharedProduct):
@@ -33,6 +33,6 @@ class SharedMultipole(SharedProduct):
 
 def _distributed(execution: Execution, product: MultipoleProduct, share: float | None) -> Distributed:
     count = len(execution.devices)
-    parts, work = dealt(product.near, product.far.cost, count, share, product.part)
+    parts, work = distributed_leaves(product.near, product.far.cost, count, share, product.part)
     there = zip(execution.devices, parts[-count:], strict=True)
     return [*parts[:-count], *(DeviceProduct(device, part, None) for device, part in there)], work
