@@ -34,6 +34,8 @@ SYMBOLS = re.compile(
     r'(?=<input type="checkbox")',
     re.DOTALL,
 )
+ARRAY = re.compile(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[([^\[\]]+)\]\]")
+"""Types of properties, which autodoc writes as what NDArray stands for."""
 ICONS = {
     ".theme-toggle": re.compile(
         r'(<button class="theme-toggle"[^>]*>)(.*?)(?=</button>)', re.DOTALL
@@ -124,7 +126,7 @@ def shrink(app: Any, error: Exception | None) -> None:
         for button, icon in ICONS.items():
             if found := icon.search(text):
                 icons[button], text = found[2], icon.sub(r"\1", text)
-        text = without_contents(VIEWPORT.sub("", text))
+        text = ARRAY.sub(r"NDArray[\1]", without_contents(VIEWPORT.sub("", text)))
         if found := STYLE.search(text):
             style, text = found[1], text.replace(found[0], "")
         path.write_text(text, encoding="utf-8")
