@@ -47,7 +47,7 @@ class Stops:
             raise Stopped(self.asked)
 
     def end(self) -> int:
-        """Raise no more, since the program ends in words now; returns the number of the signal that asked, or 0."""
+        """Raise no more, since the program ends with a message; returns the number of the signal that asked, or 0."""
         self._raised = True
         return self.asked
 
@@ -88,8 +88,9 @@ def _handled(number: int) -> bool:
 def stop_asked() -> int:
     """Number of the signal that asked the program to end, 0 before. An error of any kind may follow from it: compilers
     fail in their own way where a callback of theirs was stopped."""
-    handlers = (signal.getsignal(number) for number in STOPS)
-    return next((handler.asked for handler in handlers if isinstance(handler, Stops)), 0)
+    handlers = [signal.getsignal(number) for number in STOPS]
+    stopping = [handler for handler in handlers if isinstance(handler, Stops)]
+    return stopping[0].asked if stopping else 0
 
 
 def _is_main() -> bool:
