@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.galerkin.block import STRIP
+from calderon.galerkin.regular.element_tables import LANES
 
 
 @pytest.mark.variant
@@ -22,7 +22,7 @@ def test_rules_agree():
 
 
 PLATE, SPHERE = cal.mesh.plate((1.0, 1.0), 0.09), cal.mesh.sphere(1.0, 0.3)
-IN_STRIPS = {
+SEVERAL = {
     "P0": cal.single_layer(cal.Laplace(), cal.P0(PLATE)),
     "without the boundary": cal.single_layer(cal.Laplace(), cal.P1(PLATE, boundary=False)),
     "curls": cal.hypersingular(cal.Helmholtz(2.0), cal.P1(PLATE, boundary=False)),
@@ -32,11 +32,11 @@ IN_STRIPS = {
 }
 
 
-@pytest.mark.parametrize("name", IN_STRIPS)
-def test_entries_are_those_of_matrices_of_several_strips(name):
+@pytest.mark.parametrize("name", SEVERAL)
+def test_entries_are_those_of_matrices_of_several_groups_of_columns(name):
     """Also of functions that some triangles lack."""
-    operator, random = IN_STRIPS[name], np.random.default_rng(0)
-    assert min(operator.test.mesh.number_of_triangles, operator.trial.mesh.number_of_triangles) > 2 * STRIP
+    operator, random = SEVERAL[name], np.random.default_rng(0)
+    assert min(operator.test.mesh.number_of_triangles, operator.trial.mesh.number_of_triangles) > 2 * LANES
     matrix = operator.assemble().to_array()
     rows, columns = (random.integers(0, size, 60) for size in matrix.shape)
     found = operator.entries(rows, columns)
@@ -120,12 +120,12 @@ def test_errors_of_waves_stay_below_the_accuracy(space):
 def test_one_rule_at_any_distance():
     """Without an accuracy, and for another degree than the usual one."""
     first, second = (
-        cal.single_layer(cal.Laplace(), IN_STRIPS["P0"].trial, quadrature=cal.Quadrature(regular=5, accuracy=each))
+        cal.single_layer(cal.Laplace(), SEVERAL["P0"].trial, quadrature=cal.Quadrature(regular=5, accuracy=each))
         for each in (0.0, 0.1)
     )
     assert np.array_equal(first.entries(range(9), range(270, 279)), second.entries(range(9), range(270, 279)))
     usual, without = (
-        cal.single_layer(cal.Laplace(), IN_STRIPS["P0"].trial, quadrature=cal.Quadrature(accuracy=each))
+        cal.single_layer(cal.Laplace(), SEVERAL["P0"].trial, quadrature=cal.Quadrature(accuracy=each))
         for each in (1e-5, 0.0)
     )
     assert not np.array_equal(usual.entries(range(2), range(270, 279)), without.entries(range(2), range(270, 279)))

@@ -120,3 +120,31 @@ def transpose_apart(typing_context, source, i, pitch, target, k, apart):
         return context.get_dummy_value()
 
     return types.void(source, types.intp, types.intp, source, types.intp, types.intp), generate
+
+
+@vector_intrinsic
+def transpose_added(typing_context, source, i, pitch, target, k, apart, places, p):
+    """Add the transpose of a square of real numbers, whose rows begin at source[i], `pitch` apart, to vectors of a
+    contiguous 1-D array: its row n to target[k + places[p + n] * apart]. No two of these places overlap in part."""
+    kind, index = VectorType(require_row(source).dtype), require_row(places).dtype
+
+    def generate(context, builder, sig, args):
+        def row(n):
+            place = builder.add(args[1], builder.mul(args[2], context.get_constant(types.intp, n)))
+            return element_of(context, builder, source, args[0], place)
+
+        # all rows to registers, and their transpose to where the places say
+        align = kind.scalar.bitwidth // 8
+        rows = [builder.load(row(n), align=align) for n in range(kind.width)]
+        for n, each in enumerate(_transposed(builder, rows, 1, kind)):
+            place = builder.add(args[7], context.get_constant(types.intp, n))
+            number = builder.load(place_of(context, builder, places, args[6], place))
+            number = context.cast(builder, number, index, types.intp)
+            there = builder.add(args[4], builder.mul(number, args[5]))
+            pointer = element_of(context, builder, target, args[3], there)
+            old = builder.load(pointer, align=align)
+            builder.store(builder.fadd(old, each, flags=ARITHMETIC), pointer, align=align)
+        return context.get_dummy_value()
+
+    whole = types.intp
+    return types.void(source, whole, whole, target, whole, whole, places, whole), generate

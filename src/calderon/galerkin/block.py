@@ -6,7 +6,7 @@ share output rows never run side by side (backends.run_tasks), so everything is 
 
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,9 +43,6 @@ from calderon.quadrature import TriangleRule, triangle_rule
 TILE = 512
 """Test triangles in a tile at most, for real kernels in double precision: tasks that write to the same rows wait for
 each other."""
-STRIP = 128
-"""Test triangles whose results are added to the matrix together: their sums, a quarter of a megabyte, stay in the
-second-level cache of a core."""
 TILES = 16
 """Tiles for each thread at least, if the mesh is large enough: neighbours, some eight of a tile, are not done side by
 side."""
@@ -320,25 +317,19 @@ class Block(SpecialPart):
         """The pairs of one tile that are neither touching nor near."""
         points, functions = len(self.trial_side.measure), self.trial.places.shape[1]
         kinds = self.integrand.curls, self.linear or not self.integrand.curls, self.is_complex
-        for lo, hi, (out, tile_rows, row_ids, _) in self.strips(number, rows):
-            if self.tile_form is None:
-                tile_rows = filled_rows(tile_rows, len(row_ids))
-            scratch = tile_scratch(
-                len(row_ids), functions, *kinds, points, self.tile_form, tile_rows.shape[1], self.real
-            )
-            for group in range(len(self.test_side.weights)):
-                self.tile(
-                    self.test_side, self.trial_side, self.spreads, self.distant, group, self.skip_start,
-                    self.skip_position, self.tile_scalars, lo, hi, self.half, tile_rows, row_ids, scratch, out,
-                )  # fmt: skip
-
-    def strips(self, number: int, rows: Rows | None) -> Iterator[tuple[int, int, Rows]]:
-        """First and last triangle, and the rows, of parts of a tile whose results are added to the matrix together."""
-        low, high = (int(each) for each in self.tiles[number : number + 2])
-        whole, size = rows or self.rows(low, high), self._size(STRIP)
-        for lo in range(low, high, size):
-            hi = min(lo + size, high)
-            yield lo, hi, whole.part(lo - low, hi - low)
+        lo, hi = (int(each) for each in self.tiles[number : number + 2])
+        out, tile_rows, row_ids, _ = rows or self.rows(lo, hi)
+        if self.tile_form is None:
+            tile_rows = filled_rows(tile_rows, len(row_ids))
+        scratch = tile_scratch(
+            len(row_ids), functions, *kinds, points, self.tile_form, tile_rows.shape[1], self.trial_side.columns,
+            self.real,
+        )  # fmt: skip
+        for group in range(len(self.test_side.weights)):
+            self.tile(
+                self.test_side, self.trial_side, self.spreads, self.distant, group, self.skip_start,
+                self.skip_position, self.tile_scalars, lo, hi, self.half, tile_rows, row_ids, scratch, out,
+            )  # fmt: skip
 
     def _rows(self, lo: int, hi: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The rows (hi - lo, L) of the local functions of a tile, numbered within it, and (n,) where in the output

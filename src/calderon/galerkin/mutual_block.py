@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from calderon.backends import thread_count
 from calderon.galerkin.block import TILE, Block, Stage
-from calderon.galerkin.regular.element_tables import LANES
+from calderon.galerkin.regular.element_tables import LANES, blocked
 from calderon.galerkin.regular.mutual_tile import mutual_kernel, mutual_scratch
+from calderon.galerkin.regular.scatter_columns import columns_of
 from calderon.galerkin.selection import Rows, carried, filled_rows, incidence, sharing
 from calderon.galerkin.special_part import Renumbered
 from calderon.greens import Radial
@@ -63,6 +64,9 @@ class MutualBlock(Block):
         starts = np.append(np.arange(0, count, wide), count)
         self.parts = np.array([(i, j) for i in range(count) for j in range(len(starts) - 1) if starts[j + 1] > i])
         self.columns = self.tiles[starts]
+        bounds = [int(each) // LANES for each in self.columns[1:-1]]  # parts add whole groups of columns to the matrix
+        places = blocked(self.trial.places.T, -1).reshape(len(self.trial_side.jacobian), -1)
+        self.trial_side = self.trial_side._replace(columns=columns_of(places, bounds))
 
     def stages(self) -> list[Stage]:
         """The distant pairs by parts, then touching and near pairs by spans."""
@@ -104,7 +108,8 @@ class MutualBlock(Block):
         start, stop = (int(each) for each in self.columns[column : column + 2])
         tile_rows, row_ids = self.rows_of_tile[tile]
         points, functions = len(self.trial_side.measure), self.trial.places.shape[1]
-        scratch = mutual_scratch(len(row_ids), functions, points, self.is_complex, self.real)
+        columns = self.trial_side.columns
+        scratch = mutual_scratch(len(row_ids), functions, points, self.is_complex, columns, self.real)
         first, last = max(lo, start) // LANES, -(-stop // LANES)
         for group in range(len(self.test_side.weights)):
             self.tile(

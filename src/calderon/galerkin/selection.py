@@ -83,12 +83,6 @@ class Rows(NamedTuple):
     ids: NDArray[np.int64]
     places: NDArray[np.int64]
 
-    def part(self, lo: int, hi: int) -> "Rows":
-        """The rows of some triangles of the tile."""
-        numbers = self.tile_rows[lo:hi]
-        tile_rows, found = numbered_rows(np.where(numbers < len(self.ids), numbers, -1))
-        return Rows(self.out, tile_rows, self.ids[found], self.places)
-
 
 def incidence(number: NDArray[np.int64], places: NDArray[np.int64], shape: tuple[int, int]) -> sp.csr_array:
     """(tasks, unknowns) > 0 where the task of a triangle, number (n,), carries the unknown at one of its places (n,

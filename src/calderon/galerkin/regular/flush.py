@@ -1,61 +1,55 @@
 """Results of a tile between the loops over pairs of triangles and the matrix.
 
-The results t of a block have one number for each row of the tile (`kept` of them, whole vectors), local trial function
-and trial triangle, and lie as [vector of triangles][row][function][lane]: a loop over test triangles for one vector of
-trial triangles stays within a few ten kilobytes. What is taken is replaced by zeros, for the next block.
+The results t of a vector of trial triangles have one number for each row of the tile (`kept` of them, whole vectors),
+local trial function and trial triangle, and lie as [row][function][lane]: a loop over test triangles stays within a few
+ten kilobytes. What is taken is replaced by zeros, for the next vector.
 """
 
 from collections.abc import Callable
 
-from calderon.backends.vector_loads import transpose_apart
+from calderon.backends.vector_loads import transpose_added
 from calderon.backends.vectors import add, complex_product, jitable, lanes, load, number, store, zero
 from calderon.galerkin.regular.element_tables import LANES
-from calderon.galerkin.regular.scatter_columns import across
 
 
 @jitable
-def take(t, first, kept, functions, top, turned):
-    """Take the results of as many rows as a vector has numbers, from `top` on, to turned (functions * LANES, width).
+def take(t, first, kept, functions, rows, sums, begin, places, place):
+    """Add the results of all rows to the sums of their columns, (columns, kept) from sums[begin] on.
 
-    The results begin at t[first], `kept` rows for each vector of triangles; what is taken is replaced by zeros.
+    The results begin at t[first]; places[place:]: the numbers of the columns of the vector of triangles, those of the
+    next local function LANES further (`Columns`). What is taken is replaced by zeros.
     """
     step = lanes(t)
-    for v in range(0, LANES, step):
+    for top in range(0, rows, step):
         for f in range(functions):
-            place = first + v * kept * functions + (top * functions + f) * step
-            transpose_apart(t, place, functions * step, turned, (f * LANES + v) * step, step)
+            here = first + (top * functions + f) * step
+            transpose_added(t, here, functions * step, sums, begin + top, kept, places, place + f * LANES)
             for k in range(step):
-                store(t, place + k * functions * step, zero(t))
+                store(t, here + k * functions * step, zero(t))
 
 
 @jitable
-def take_curls(t, first, kept, top, curls, begin, functions, results):
-    """Take three components, times the curls (functions, 3, LANES) of the trial functions at curls[begin], to results
-    (width, functions * LANES); t, first, kept, top as in `take`."""
+def take_curls(t, first, values, kept, functions, rows, curls, there, has_mass, sums, begin, places, place, work):
+    """Add three components, which begin at t[first], times the curls (functions, 3, LANES) of the trial functions at
+    curls[there], and with has_mass the results at t[values], to the sums of their columns; work: room for the results
+    of a vector of rows; the other arguments as in `take`."""
     step = lanes(t)
-    for v in range(0, LANES, step):
+    for top in range(0, rows, step):
         for r in range(step):
-            place = first + 3 * (v * kept + (top + r) * step)
-            a0, a1, a2 = load(t, place), load(t, place + step), load(t, place + 2 * step)
+            here = first + 3 * (top + r) * step
+            a0, a1, a2 = load(t, here), load(t, here + step), load(t, here + 2 * step)
             for f in range(functions):
-                here = begin + 3 * f * LANES + v
-                b0, b1, b2 = load(curls, here), load(curls, here + LANES), load(curls, here + 2 * LANES)
-                store(results, (r * functions + f) * LANES + v, a0 * b0 + a1 * b1 + a2 * b2)
+                at = there + 3 * f * LANES
+                b0, b1, b2 = load(curls, at), load(curls, at + LANES), load(curls, at + 2 * LANES)
+                result, own = a0 * b0 + a1 * b1 + a2 * b2, values + ((top + r) * functions + f) * step
+                if has_mass:
+                    result = result + load(t, own)
+                    store(t, own, zero(t))
+                store(work, (f * step + r) * step, result)
             for c in range(3):
-                store(t, place + c * step, zero(t))
-
-
-@jitable
-def take_values(t, first, kept, functions, top, results):
-    """Take results, as in `take`, and add them to results (width, functions * LANES), row after row of the tile."""
-    step = lanes(t)
-    for v in range(0, LANES, step):
-        for r in range(step):
-            for f in range(functions):
-                place = first + v * kept * functions + ((top + r) * functions + f) * step
-                there = (r * functions + f) * LANES + v
-                store(results, there, load(results, there) + load(t, place))
-                store(t, place, zero(t))
+                store(t, here + c * step, zero(t))
+        for f in range(functions):
+            transpose_added(work, f * step * step, step, sums, begin + top, kept, places, place + f * LANES)
 
 
 @jitable
@@ -93,21 +87,20 @@ def add_curls(t, place, imaginary, total, total_i, f_re, f_im, curls, i, tile_ro
 
 
 def taking_results(curls: bool, has_mass: bool, trials: int) -> Callable[..., None]:
-    """The kernel that takes the results of a block of trial triangles out of a tile, real or imaginary ones.
+    """The kernel that adds the results of a vector of trial triangles, real or imaginary ones, to sums.
 
-    take_results(t, begin, curl_base, kept, top, trial_curls, first, side, work): put the results of as many rows as a
-    vector has numbers, from row `top` on, into `side` (trials * LANES, width); begin, curl_base: places of values and
-    of components of curls in t; kept, trial_curls[first:], work: as in regular/flush.py."""
+    take_results(t, begin, curl_base, kept, rows, trial_curls, there, sums, base, places, place, work): begin,
+    curl_base: places of values and of components of curls in t; sums, from sums[base] on, places[place:],
+    trial_curls[there:], work: as in `take` and `take_curls`."""
 
     @jitable
-    def take_results(t, begin, curl_base, kept, top, trial_curls, first, side, work):
+    def take_results(t, begin, curl_base, kept, rows, trial_curls, there, sums, base, places, place, work):
         """Take one part of the results, real or imaginary."""
         if curls:
-            take_curls(t, curl_base, kept, top, trial_curls, first, trials, work)
-            if has_mass:
-                take_values(t, begin, kept, trials, top, work)
-            across(work, side)
+            take_curls(
+                t, curl_base, begin, kept, trials, rows, trial_curls, there, has_mass, sums, base, places, place, work
+            )  # fmt: skip
         else:
-            take(t, begin, kept, trials, top, side)
+            take(t, begin, kept, trials, rows, sums, base, places, place)
 
     return take_results

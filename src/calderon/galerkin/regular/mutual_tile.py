@@ -28,7 +28,6 @@ from calderon.backends.vectors import (
     lanes,
     load,
     number,
-    store,
     width,
     zero,
 )
@@ -46,20 +45,23 @@ from calderon.galerkin.regular.mutual_sums import (
 )
 from calderon.galerkin.regular.pair_mask import first_left_out, left_out, mark, words_for
 from calderon.galerkin.regular.point_sums import put_shares, three
-from calderon.galerkin.regular.scatter_columns import adding_results, column_scratch, fetched
+from calderon.galerkin.regular.scatter_columns import Columns, adding_sums, clear, room_for
 from calderon.greens import Radial, parameter_reader
 from calderon.greens.elementary import inverse_square_root
 from calderon.pairs.zones import DEGREE
 from calderon.quadrature import triangle_rule
 
 
-def mutual_scratch(rows: int, functions: int, points: int, complex_out: bool, real: DTypeLike) -> NDArray[Any]:
-    """Working memory of one call: for its output rows (a dummy row, and whole vectors of them) A and B with a block of
-    each trial function, real and imaginary; a mask; results of some rows; vectors of one pair (`PAIR`)."""
+def mutual_scratch(
+    rows: int, functions: int, points: int, complex_out: bool, columns: Columns, real: DTypeLike
+) -> NDArray[Any]:  # fmt: skip
+    """Working memory of one call: for its output rows (a dummy row, and whole vectors of them) A and B with a vector of
+    each trial function, and their sums of the columns of a group, real and imaginary; a mask; sums of some rows;
+    vectors of one pair (`PAIR`)."""
     step = width(real)
-    rowwise = (4 if complex_out else 2) * (rows // step + 1) * step * functions * LANES
+    parts, room, kept = 2 if complex_out else 1, room_for(columns.start, step), (rows // step + 1) * step
     of_pair = (SLOPES + 2 * points) * points + PRODUCTS
-    return aligned(rowwise + step + column_scratch(functions * LANES, step) + of_pair * step, real)
+    return aligned(2 * parts * kept * (functions * step + room) + (1 + 2 * room + of_pair) * step, real)
 
 
 @functools.lru_cache(maxsize=64)
@@ -77,10 +79,10 @@ def mutual_kernel(
     `mutual_scratch`; the rest (TestSide, TrialSide, Spreads, Distant, group of test functions, pairs left out, rows) as
     in `tile.tile_kernel`.
     """
-    functions, size, triples = 3 if linear else 1, trials * LANES, points // 3
+    functions, triples, of_pair = 3 if linear else 1, points // 3, (SLOPES + 2 * points) * points + PRODUCTS
     radial_phase, shifts, parts = radial.phase, radial.shifts, 2 if complex_out else 1
     parameters_of = parameter_reader(radial.parameters)
-    add_columns, add_rows = adding_results(complex_out)
+    add_columns, add_rows = adding_sums(complex_out)
     given = radial, linear, oscillates, complex_out, threes
     add_pair = adding_pair(*given, close, points, trials)
     add_distant = add_pair
@@ -94,21 +96,24 @@ def mutual_kernel(
         tile_rows, row_ids, scratch, out,
     ):  # fmt: skip
         """Add some test triangles with later trial triangles to the matrix, both orders of each pair."""
-        # the working memory: results A and B, a mask, results of some rows, room for one pair of triangles
+        # the working memory: results A and B, a mask, room for one pair of triangles, sums of A and B
         tiny, parameters = scalars[0], parameters_of(scalars, PARAMETERS)
         rows, step = row_ids.size, lanes(scratch)
         t, slot = scratch, group * functions
         kept = (rows // step + 1) * step
-        imaginary = kept * size
+        imaginary = kept * trials * step
         other = parts * imaginary  # where B begins
         mask, rest = scratch[2 * other : 2 * other + step], scratch[2 * other + step :]
-        re, im, work = rest[: size * step], rest[size * step : 2 * size * step], rest[2 * size * step : 3 * size * step]
         x, weights, factors, table = test.nodes.reshape(-1), test.weights[group], test.factors[group], trial.table
         ones, gammas = np.ones(triples, scratch.dtype), np.ones(triples, scratch.dtype)
         if linear and threes:
             for p in range(triples):  # the distances ahead contain alpha, which is not 0 at points within a triangle
                 gammas[p] = weights[triples + p] / weights[p]
-        pair = rest[3 * size * step :]  # working memory of one pair of triangles
+        columns = trial.columns
+        places, groups, number_of = columns.place.reshape(-1), columns.group, columns.place.shape[1]
+        room = room_for(columns.start, step)
+        pair, turned = rest[: of_pair * step], rest[of_pair * step : (of_pair + 2 * room) * step]
+        sums, apart_by = rest[(of_pair + 2 * room) * step :], kept * room
         shapes, around = spread.test.reshape(-1), spread.trial.reshape(-1)
         steps, products, measure, units = spread.steps, spread.products.reshape(-1), trial.measure, trial.units
         test_normals, test_centres, jacobian = test.normals, test.centres, trial.jacobian.reshape(-1)
@@ -117,15 +122,15 @@ def mutual_kernel(
         far_weights, far_table, far_units = distant.weights[group], distant.table, distant.units
         far_gammas = far_weights[far_weights.size // 2 :]  # beta / alpha, where alpha is 1
         far_steps, far_products, far_measure = distant.steps, distant.products.reshape(-1), distant.measure
-        flat, pitch, columns = out.reshape(-1), out.shape[1], trial.columns
+        flat, pitch = out.reshape(-1), out.shape[1]
         cursors, words = first_left_out(skip_start, skip_position, lo, hi, first), words_for(lo, hi)
-        for v in range(0, 2 * other, step):
-            store(t, v, zero(t))
+        clear(t, 0, 2 * other)
+        clear(sums, 0, 2 * parts * apart_by)
         for b in range(first, last):
             # pairs to leave out of this block, then vectors of its triangles with all earlier test triangles
             mark(words, cursors, skip_start, skip_position, lo, hi, b, True)
             for v in range(0, LANES, step):
-                begin, here = v * kept * trials, 3 * b * LANES + v
+                here = 3 * b * LANES + v
                 for i in range(lo, min(hi, b * LANES + v + step)):
                     m = test_normals[i, 0], test_normals[i, 1], test_normals[i, 2]
                     c = test_centres[i, 0], test_centres[i, 1], test_centres[i, 2]
@@ -151,30 +156,28 @@ def mutual_kernel(
                         add_pair(
                             x, 3 * points * i, c, d, e, m, n, factor * near, y, y_place + v, weights, gammas, ones,
                             measure, shapes, RECORD * i, around, beyond, steps, products, square, missing, kept_lanes,
-                            parameters, tiny, reference, t, begin, imaginary, other, f_re, f_im, table, units,
+                            parameters, tiny, reference, t, 0, imaginary, other, f_re, f_im, table, units,
                             tile_rows, i - lo, slot, pair,
                         )  # fmt: skip
                     if has_zones and any_less(zero(t), apart):
                         add_distant(
                             x, 0, c, d, e, m, n, share * factor * apart, y, 0, far_weights, far_gammas, ones,
                             far_measure, shapes, RECORD * i, around, beyond, far_steps, far_products, square, missing,
-                            kept_lanes, parameters, tiny, reference, t, begin, imaginary, other, f_re, f_im, far_table,
+                            kept_lanes, parameters, tiny, reference, t, 0, imaginary, other, f_re, f_im, far_table,
                             far_units, tile_rows, i - lo, slot, pair,
                         )  # fmt: skip
-            # A and B of this block to rows, and to transposed places
-            for side in range(2):
-                by_rows = (side == 1) == adjoint  # else transposed
-                for top in range(0, rows, step):
-                    count = min(step, rows - top)
-                    if by_rows:
-                        fetched(flat, pitch, row_ids, top, count, columns, b)
-                    take(t, side * other, kept, trials, top, re)
-                    if complex_out:
-                        take(t, side * other + imaginary, kept, trials, top, im)
-                    if by_rows:
-                        add_columns(flat, pitch, row_ids, top, count, columns, b, re, im, work)
+                # to the sums of columns
+                for part in range(2 * parts):
+                    where = b * number_of + v
+                    take(t, part * imaginary, kept, trials, rows, sums, part * apart_by, places, where)
+            # sums of A and B of this group of blocks to rows, and to transposed places
+            if b + 1 == last or number(groups, b + 1) != number(groups, b):
+                for side in range(2):
+                    given = number(groups, b), sums, side * parts * apart_by, apart_by, kept, turned
+                    if (side == 1) == adjoint:
+                        add_columns(flat, pitch, row_ids, columns, *given)
                     else:
-                        add_rows(flat, pitch, row_ids, top, count, columns, b, re, im, work)
+                        add_rows(flat, pitch, row_ids, columns, *given)
 
     return tile
 

@@ -1,156 +1,137 @@
-"""Where the results of a block of trial triangles go: sums of the results of one column, added to rows of the matrix.
+"""Where the results of blocks of trial triangles go: sums of the results of each column, added to rows of the matrix.
 
-A vertex has six triangles, so that most results of a block meet others of the same column. Rows are taken as many at a
-time as a vector has numbers: transposed, the results of one local function stand side by side for all of them, and one
-addition of vectors does what would be one of numbers, with a scattered load each.
+A vertex has six triangles, so that most results of a block meet others of the same column, and blocks that follow each
+other share columns. The results of one vector of trial triangles are transposed: those of one local function and one
+triangle then stand side by side for as many rows as a vector has numbers, and are added to the sums of their column,
+which stay in the second-level cache, (columns, kept) for all rows of a tile. The sums of a group of blocks are added to
+the matrix together: each cache line of the matrix is a way to the memory and back.
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.vector_loads import transpose_apart
-from calderon.backends.vectors import jitable, lanes, load, number, prefetch, put, store
+from calderon.backends.vectors import jitable, lanes, number, prefetch, put, store, zero
+
+TOGETHER = 192
+"""Columns of a group of blocks at most, unless one block has more."""
 
 
 class Columns(NamedTuple):
-    """Output columns of the n = L * LANES results of each block, for a sum without conflicts.
+    """Output columns of the n = L * LANES results of each block, in groups of blocks.
 
-    distinct (blocks, n) the columns that occur, those that occur most often first; source (blocks, n) the numbers of
-    their results, column after column; level[b, m - 1] is how many columns have m results or more. first (blocks,) is
-    the first column where the results are consecutive columns, else -1.
+    place (blocks, n): the number of the column of each result among those of its group, their count for none. group
+    (blocks,): the group of each block; distinct[start[g] : start[g + 1]]: the columns of group g, increasing. first
+    (blocks,) is the first column where the results are consecutive columns, else -1.
     """
 
-    distinct: NDArray[np.uint32]
-    source: NDArray[np.uint32]
-    level: NDArray[np.int64]
+    place: NDArray[np.uint32]
+    group: NDArray[np.int64]
+    start: NDArray[np.int64]
+    distinct: NDArray[np.int64]
     first: NDArray[np.int64]
 
 
-def columns_of(columns: NDArray[np.int64]) -> Columns:
-    """The tables of columns for the column (blocks, L * LANES) of each result, -1 for none."""
-    blocks, size = columns.shape
-    order = np.argsort(columns, axis=1, kind="stable")
-    ordered = np.take_along_axis(columns, order, axis=1)
-    new, given = np.diff(ordered, axis=1, prepend=-1) != 0, ordered >= 0  # -1 comes first, and is not new
-    run = np.where(given, np.cumsum(new, axis=1) - 1, size - 1)
-    row, at = np.nonzero(given)
-    count = np.bincount(row * size + run[row, at], minlength=blocks * size).reshape(blocks, size)
-    found = np.zeros((blocks, size), np.int64)
-    found[row, run[row, at]] = ordered[row, at]
-    often = np.argsort(-count, axis=1, kind="stable")
-    distinct = np.take_along_axis(found, often, axis=1).astype(np.uint32)
-    rank = np.argsort(often, axis=1)
-    last = np.argsort(np.where(given, np.take_along_axis(rank, run, axis=1), size), axis=1, kind="stable")
-    source = np.where(np.take_along_axis(given, last, axis=1), np.take_along_axis(order, last, axis=1), 0)
-    level = np.stack([(count >= m).sum(axis=1) for m in range(1, max(1, int(count.max(initial=0))) + 1)], axis=1)
+def columns_of(columns: NDArray[np.int64], bounds: Sequence[int] = ()) -> Columns:
+    """The tables of columns for the column (blocks, L * LANES) of each result, -1 for none; bounds: blocks at which a
+    group has to begin."""
+    blocks, _ = columns.shape
+    found = [np.unique(each[each >= 0]) for each in columns]
+    together = max(1, TOGETHER // max(1, max((len(each) for each in found), default=1)))
+    edges, group = [0, *sorted(bounds), blocks], np.zeros(blocks, np.int64)
+    begins = np.unique(np.concatenate([np.arange(a, b, together) for a, b in zip(edges[:-1], edges[1:], strict=True)]))
+    group[begins.astype(np.int64)] = 1
+    group = np.cumsum(group) - 1
+    place, distinct = np.zeros(columns.shape, np.uint32), []
+    for g in range(int(group[-1]) + 1 if blocks else 0):
+        own = np.flatnonzero(group == g)
+        distinct.append(np.unique(np.concatenate([found[b] for b in own])))
+        place[own] = np.where(columns[own] < 0, len(distinct[-1]), np.searchsorted(distinct[-1], columns[own]))
+    start = np.concatenate([[0], np.cumsum([len(each) for each in distinct])]).astype(np.int64)
     consecutive = (np.diff(columns, axis=1) == 1).all(axis=1) & (columns[:, 0] >= 0)
-    return Columns(distinct, source.astype(np.uint32), level, np.where(consecutive, columns[:, 0], -1))
-
-
-def column_scratch(size: int, width: int) -> int:
-    """Numbers of working memory to add `size` results of as many rows as a vector has numbers: real, imaginary, and as
-    much to sum one of them."""
-    return 3 * size * width
+    first = np.where(consecutive, columns[:, 0], -1)
+    return Columns(place, group, start, np.concatenate([np.zeros(0, np.int64), *distinct]).astype(np.int64), first)
 
 
 @jitable
-def across(results, turned):
-    """results (width, n) of some rows, transposed: turned (n, width)."""
-    step = lanes(results)
-    size = results.size // step
-    for j in range(0, size, step):
-        transpose_apart(results, j, size, turned, j * step, step)
+def room_for(start, step):
+    """Columns for which sums have room, in whole vectors of `step` numbers: those of the largest group, `start` as in
+    `Columns`, and one for results without a column."""
+    most = 0
+    for g in range(start.size - 1):
+        most = max(most, start[g + 1] - start[g])
+    return (most // step + 1) * step
 
 
 @jitable
-def column_sums(turned, sums, level, source, start):
-    """Store in sums (columns, width) those of the results turned (n, width) of one block, and return how many there
-    are; source[start:], level: those of the block in `Columns`."""
-    step = lanes(turned)
-    place, column = start, 0
-    for m in range(level.size, 0, -1):
-        last = number(level, m - 1)
-        while column < last:
-            total = load(turned, number(source, place) * step)
-            for k in range(place + 1, place + m):
-                total = total + load(turned, number(source, k) * step)
-            store(sums, column * step, total)
-            place += m
-            column += 1
-    return column
-
-
-@jitable
-def summed(turned, sums, level, source, start):
-    """Replace results turned (n, width) by sums (width, columns) in the same memory; level, source, start as in
-    `column_sums`; sums: as much memory again."""
-    step = lanes(turned)
-    size = turned.size // step
-    count = column_sums(turned, sums, level, source, start)
-    for j in range(0, count, step):
-        transpose_apart(sums, j * step, step, turned, j, size)
-
-
-@jitable
-def fetched(out, pitch, row_ids, top, count, columns, b):
-    """Prefetch the entries that `adding_results` will add to; arguments as in `adding_results`."""
-    distinct, begin = columns.distinct.reshape(-1), b * columns.distinct.shape[1]
-    end = begin + columns.level[b, 0]
-    for r in range(top, top + count):
-        row = number(row_ids, r) * pitch
-        for c in range(begin, end):
-            prefetch(out, row + number(distinct, c))
+def clear(values, begin, end):
+    """values[begin:end] = 0, whole vectors."""
+    for v in range(begin, end, lanes(values)):
+        store(values, v, zero(values))
 
 
 @functools.lru_cache(maxsize=2)
-def adding_results(is_complex: bool) -> tuple[Callable[..., None], Callable[..., None]]:
-    """The functions that add the results of block b to columns of a real or a complex matrix, and to the transposed
-    places: rows of the matrix are then the columns of the block, and row_ids their columns.
+def adding_sums(is_complex: bool) -> tuple[Callable[..., None], Callable[..., None]]:
+    """The functions that add the sums of group g to columns of a real or a complex matrix, and to the transposed
+    places: rows of the matrix are then the columns of the group, and row_ids their columns.
 
-    add(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work): results for `count` rows, at most as many
-    as a vector has numbers, to rows row_ids[top:] of the matrix, which begin at multiples of `pitch` in `out`. turned
-    (n, width), and imaginary of a complex matrix, are overwritten; work: as much as one.
+    add(out, pitch, row_ids, columns, g, s, begin, imaginary, kept, turned): sums (columns, kept) that begin at
+    s[begin], imaginary ones `imaginary` numbers further, to rows row_ids of the matrix, which begin at multiples of
+    `pitch` in `out`; what is added is replaced by zeros. turned: room for the sums of a vector of rows, real and
+    imaginary.
     """
 
     @jitable
-    def entry(values, imaginary, place):
-        """The number at values[place], complex with the one at imaginary[place]."""
+    def entry(values, place, place_i):
+        """The number at values[place], complex with the one at values[place_i]."""
         if is_complex:
-            return complex(number(values, place), number(imaginary, place))
+            return complex(number(values, place), number(values, place_i))
         return number(values, place)
 
     @jitable
-    def add_columns(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):
-        """Add sums of the results of each column to `count` rows."""
-        distinct, level, source = columns.distinct.reshape(-1), columns.level[b], columns.source.reshape(-1)
-        size = turned.size // lanes(turned)
-        begin, number_of = b * columns.source.shape[1], number(level, 0)
-        summed(turned, work, level, source, begin)
-        if is_complex:
-            summed(imaginary, work, level, source, begin)
-        for r in range(count):
-            row, here = number(row_ids, top + r) * pitch, r * size
-            for c in range(number_of):
-                place = row + number(distinct, begin + c)
-                put(out, place, number(out, place) + entry(turned, imaginary, here + c))
+    def add_columns(out, pitch, row_ids, columns, g, s, begin, imaginary, kept, turned):
+        """Add the sums to rows of the matrix."""
+        distinct, here, step, rows = columns.distinct, columns.start[g], lanes(s), row_ids.size
+        count, size = columns.start[g + 1] - here, turned.size // 2 // lanes(s)
+        for top in range(0, rows, step):
+            for r in range(top, min(top + step, rows)):
+                row = number(row_ids, r) * pitch
+                for c in range(here, here + count):
+                    prefetch(out, row + number(distinct, c))
+            for c in range(0, count, step):
+                transpose_apart(s, begin + c * kept + top, kept, turned, c, size)
+                if is_complex:
+                    transpose_apart(s, begin + imaginary + c * kept + top, kept, turned, step * size + c, size)
+            for r in range(min(step, rows - top)):
+                row, there = number(row_ids, top + r) * pitch, r * size
+                for c in range(count):
+                    place = row + number(distinct, here + c)
+                    put(out, place, number(out, place) + entry(turned, there + c, (step + r) * size + c))
+        clear_sums(s, begin, imaginary, kept, count)
 
     @jitable
-    def add_rows(out, pitch, row_ids, top, count, columns, b, turned, imaginary, work):
-        """Add sums of the results of each column to a row of the matrix."""
-        distinct, source, step = columns.distinct.reshape(-1), columns.source.reshape(-1), lanes(turned)
-        begin, level = b * columns.source.shape[1], columns.level[b]
-        # real sums to the working memory, then imaginary ones where the real results were
-        number_of = column_sums(turned, work, level, source, begin)
+    def add_rows(out, pitch, row_ids, columns, g, s, begin, imaginary, kept, turned):
+        """Add the sums to columns of the matrix."""
+        distinct, here, rows = columns.distinct, columns.start[g], row_ids.size
+        count = columns.start[g + 1] - here
+        for c in range(count):
+            row, there = number(distinct, here + c) * pitch, begin + c * kept
+            ahead = number(distinct, here + min(c + 1, count - 1)) * pitch
+            for r in range(rows):
+                prefetch(out, ahead + number(row_ids, r))
+                place = row + number(row_ids, r)
+                put(out, place, number(out, place) + entry(s, there + r, imaginary + there + r))
+        clear_sums(s, begin, imaginary, kept, count)
+
+    @jitable
+    def clear_sums(s, begin, imaginary, kept, count):
+        """Replace the sums of `count` columns and of results without a column by zeros."""
+        clear(s, begin, begin + (count + 1) * kept)
         if is_complex:
-            column_sums(imaginary, turned, level, source, begin)
-        for c in range(number_of):
-            row = number(distinct, begin + c) * pitch
-            for r in range(count):
-                place = row + number(row_ids, top + r)
-                put(out, place, number(out, place) + entry(work, turned, c * step + r))
+            clear(s, begin + imaginary, begin + imaginary + (count + 1) * kept)
 
     return add_columns, add_rows

@@ -41,7 +41,7 @@ from calderon.galerkin.regular.moments import moment_sums
 from calderon.galerkin.regular.pair_mask import first_left_out, left_out, mark, words_for
 from calderon.galerkin.regular.pair_sums import held_groups, pair_room, pair_sums
 from calderon.galerkin.regular.point_sums import combined, folded, shared, three
-from calderon.galerkin.regular.scatter_columns import adding_results, column_scratch, fetched
+from calderon.galerkin.regular.scatter_columns import Columns, adding_sums, clear, room_for
 from calderon.galerkin.regular.series import add_of_series, constant_series, linear_series
 from calderon.greens import Radial, parameter_reader
 from calderon.integrands import Components
@@ -54,19 +54,20 @@ AHEAD = 2
 
 def tile_scratch(
     rows: int, functions: int, curls: bool, mass: bool, complex_out: bool, points: int, form: Form | None, tests: int,
-    real: DTypeLike,
+    columns: Columns, real: DTypeLike,
 ) -> NDArray[Any]:  # fmt: skip
     """Working memory of one tile: for each of its output rows (a dummy row, and whole vectors of them)
-    a block of each trial function if there are products of functions (mass), and of each component of curls, real and
-    imaginary; results of some rows; in vectors: a mask, what `pair_sums` needs, and for a form its moments, fields and
-    the test data of a triangle with so many functions."""
+    a vector of each trial function if there are products of functions (mass), and of each component of curls, and sums
+    of the columns of a group, real and imaginary; results and sums of some rows; in vectors: a mask, what `pair_sums`
+    needs, and for a form its moments, fields and the test data of a triangle with so many functions."""
     step, slots = width(real), (functions if mass else 0) + (3 if curls else 0)
-    rowwise = (2 if complex_out else 1) * (rows // step + 1) * step * slots * LANES
+    parts, room = 2 if complex_out else 1, room_for(columns.start, step)
+    rowwise = parts * (rows // step + 1) * step * (slots * step + room) + (functions * step + 2 * room) * step
     of_form = 0 if form is None else form.vectors(tests)
     of_pair = pair_room(points, 2)
     if form is not None:
         of_pair = pair_room(points, groups_of(form.height), len(form.regular))
-    return aligned(rowwise + step + column_scratch(functions * LANES, step) + (of_pair + of_form) * step, real)
+    return aligned(rowwise + (1 + of_pair + of_form) * step, real)
 
 
 class TileKind(NamedTuple):
@@ -170,10 +171,10 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
     complex_out, points = kind.complex_out, kind.points
     has_mass, at_once = kind.has_mass, kind.at_once
     functions = 3 if linear else 1
-    size, triples = trials * LANES, points // 3
+    triples = points // 3
     parameters_of, exchanged = parameter_reader(radial.parameters), kind.exchanged
     parts, take_results = 2 if complex_out else 1, taking_results(curls, has_mass, trials)
-    add_columns, _ = adding_results(complex_out)
+    add_columns, _ = adding_sums(complex_out)
     add_pair, has_zones = adding_pair(kind, *inner_loops(kind)), kind.distant is not None
     add_distant = adding_pair(kind, *distant_loops(kind)) if has_zones else add_pair
 
@@ -187,11 +188,15 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
         rows, step = row_ids.size, lanes(scratch)
         t, first = scratch, group * functions
         kept = (rows // step + 1) * step
-        curl_base = kept * size if has_mass else 0
-        imaginary = curl_base + (3 * kept * LANES if curls else 0)
+        curl_base = kept * trials * step if has_mass else 0
+        imaginary = curl_base + (3 * kept * step if curls else 0)
+        columns = trial.columns
+        places, groups, number_of = columns.place.reshape(-1), columns.group, columns.place.shape[1]
+        room = room_for(columns.start, step)
         mask, rest = scratch[parts * imaginary : parts * imaginary + step], scratch[parts * imaginary + step :]
-        re, im, work = rest[: size * step], rest[size * step : 2 * size * step], rest[2 * size * step : 3 * size * step]
-        w = parts * imaginary + step + 3 * size * step
+        turned, work = rest[: 2 * room * step], rest[2 * room * step : (2 * room + trials * step) * step]
+        sums = rest[turned.size + work.size : turned.size + work.size + parts * kept * room]
+        w = parts * imaginary + step + turned.size + work.size + sums.size
         shapes, around = spread.test.reshape(-1), spread.trial.reshape(-1)  # not in loops, where references are counted
         steps, pairs, ones = spread.steps, spread.products.reshape(-1), np.ones(triples, scratch.dtype)
         x, factors = test.nodes.reshape(-1), test.factors[group]
@@ -204,18 +209,19 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
         test_normals, test_centres, test_curls = test.normals, test.centres, test.curls.reshape(-1)
         y, y_pitch = trial.points.reshape(-1), trial.points.shape[1] * 3 * LANES
         measure, units = trial.measure, trial.units
-        jacobian, trial_curls, columns = trial.jacobian.reshape(-1), trial.curls.reshape(-1), trial.columns
+        jacobian, trial_curls = trial.jacobian.reshape(-1), trial.curls.reshape(-1)
         all_normals, all_centres = trial.normals.reshape(-1), trial.centres.reshape(-1)
         data, length = test.data.reshape(-1), test.data.shape[1]
         trial_data, trial_length = trial.data.reshape(-1), trial.data.shape[1] * LANES
         flat, pitch = out.reshape(-1), out.shape[1]
-        wide, start = LANES if at_once else step, lo // LANES if upper else 0
+        start, used = lo // LANES if upper else 0, False
         cursors, words = first_left_out(skip_start, skip_position, lo, hi, start), words_for(lo, hi)
-        for v in range(0, parts * imaginary, step):
-            store(t, v, zero(t))
+        clear(t, 0, parts * imaginary)
+        clear(sums, 0, sums.size)
         # block by block of trial triangles, vectors of them, all test triangles
         for b in range(start, blocks):
             column, direct = columns.first[b], at_once and columns.first[b] >= 0
+            wide = LANES if direct else step
             mark(words, cursors, skip_start, skip_position, lo, hi, b, upper)
             for strip in range(0, LANES, wide):
                 for i in range(lo, min(hi, b * LANES + strip + wide) if upper else hi):
@@ -241,38 +247,40 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
                         if has_zones:
                             near = near_lanes(c, e, tiny, number(own, i), load(others, b * LANES + v))
                             apart = 1.0 - near
-                        around_v, base = b * RECORD * LANES + v, v * kept * trials
-                        curls_at, kept_lanes = curl_base + 3 * v * kept, load(mask, 0)
+                        around_v, kept_lanes = b * RECORD * LANES + v, load(mask, 0)
                         if not has_zones or any_less(zero(t), near):
                             s_re, s_im = add_pair(
                                 x, 3 * points * i, m, c, shapes, RECORD * i, inner, y, b * y_pitch + v, e, n, around,
                                 around_v, steps, pairs, ones, measure, parameters, tiny, missing, kept_lanes,
                                 factor * near, scalars, outer, units, data, length * i, trial_data,
-                                b * trial_length + v, test_curls, i, tile_rows, i - lo, rows, first, t, w, base,
-                                curls_at, imaginary,
+                                b * trial_length + v, test_curls, i, tile_rows, i - lo, rows, first, t, w, 0,
+                                curl_base, imaginary,
                             )  # fmt: skip
                         if has_zones and any_less(zero(t), apart):
                             a_re, a_im = add_distant(
                                 x, 0, m, c, shapes, RECORD * i, far_inner, y, 0, e, n, around, around_v, far_steps,
                                 far_pairs, ones, far_measure, parameters, tiny, missing, kept_lanes,
                                 share * factor * apart, scalars, far_outer, far_units, data, length * i, trial_data,
-                                b * trial_length + v, test_curls, i, tile_rows, i - lo, rows, first, t, w, base,
-                                curls_at, imaginary,
+                                b * trial_length + v, test_curls, i, tile_rows, i - lo, rows, first, t, w, 0,
+                                curl_base, imaginary,
                             )  # fmt: skip
                             s_re, s_im = s_re + a_re, s_im + a_im
                         if direct:  # not in add_pair, which would count references
                             accumulate(flat, target + v, s_re, s_im)
                         elif at_once:
-                            add_product(t, base + row * step, imaginary, s_re, s_im, 1.0, 0.0, complex_out)
-            if direct:
-                continue
-            for top in range(0, rows, step):
-                count = min(step, rows - top)
-                fetched(flat, pitch, row_ids, top, count, columns, b)
-                take_results(t, 0, curl_base, kept, top, trial_curls, b * 3 * size, re, work)
-                if complex_out:
-                    take_results(t, imaginary, imaginary + curl_base, kept, top, trial_curls, b * 3 * size, im, work)
-                add_columns(flat, pitch, row_ids, top, count, columns, b, re, im, work)
+                            add_product(t, row * step, imaginary, s_re, s_im, 1.0, 0.0, complex_out)
+                if not direct:  # to the sums of columns
+                    there, curls_at, used = b * number_of + strip, 3 * b * trials * LANES + strip, True
+                    for part in range(parts):
+                        at = part * imaginary
+                        take_results(
+                            t, at, at + curl_base, kept, rows, trial_curls, curls_at, sums, part * kept * room, places,
+                            there, work,
+                        )  # fmt: skip
+            # sums of this group of blocks to the matrix
+            if used and (b + 1 == blocks or number(groups, b + 1) != number(groups, b)):
+                add_columns(flat, pitch, row_ids, columns, number(groups, b), sums, 0, kept * room, kept, turned)
+                used = False
 
     return tile
 
