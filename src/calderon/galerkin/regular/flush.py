@@ -16,8 +16,8 @@ from calderon.galerkin.regular.element_tables import LANES
 def take(t, first, kept, functions, rows, sums, begin, places, place):
     """Add the results of all rows to the sums of their columns, (columns, kept) from sums[begin] on.
 
-    The results begin at t[first]; places[place:]: the numbers of the columns of the vector of triangles, those of the
-    next local function LANES further (`Columns`). What is taken is replaced by zeros.
+    t[first:]: the results, of so many local functions; places[place:]: the numbers of the columns of the vector of
+    triangles, those of the next local function LANES further (`Columns`). What is taken is replaced by zeros.
     """
     step = lanes(t)
     for top in range(0, rows, step):
@@ -86,21 +86,27 @@ def add_curls(t, place, imaginary, total, total_i, f_re, f_im, curls, i, tile_ro
                 add(t, imaginary + here + k * step, curl * total_i)
 
 
-def taking_results(curls: bool, has_mass: bool, trials: int) -> Callable[..., None]:
-    """The kernel that adds the results of a vector of trial triangles, real or imaginary ones, to sums.
+def taking_results(curls: bool, has_mass: bool, trials: int, is_complex: bool) -> Callable[..., None]:
+    """The kernel that adds the results of a vector of trial triangles, real ones and if is_complex imaginary ones, to
+    sums of their columns.
 
-    take_results(t, begin, curl_base, kept, rows, trial_curls, there, sums, base, places, place, work): begin,
-    curl_base: places of values and of components of curls in t; sums, from sums[base] on, places[place:],
-    trial_curls[there:], work: as in `take` and `take_curls`."""
+    take_results(t, imaginary, curl_base, kept, rows, trial_curls, there, sums, places, place, work): results are at
+    t[0:], components of curls at t[curl_base:], imaginary ones `imaginary` numbers further; sums: real ones in the
+    first half, if there are imaginary ones; places[place:], trial_curls[there:], work: as in `take` and `take_curls`.
+    """
+    parts = 2 if is_complex else 1
 
     @jitable
-    def take_results(t, begin, curl_base, kept, rows, trial_curls, there, sums, base, places, place, work):
-        """Take one part of the results, real or imaginary."""
-        if curls:
-            take_curls(
-                t, curl_base, begin, kept, trials, rows, trial_curls, there, has_mass, sums, base, places, place, work
-            )  # fmt: skip
-        else:
-            take(t, begin, kept, trials, rows, sums, base, places, place)
+    def take_results(t, imaginary, curl_base, kept, rows, trial_curls, there, sums, places, place, work):
+        """Take real results, then imaginary ones."""
+        for part in range(parts):
+            at, base = part * imaginary, part * (sums.size // 2)
+            if curls:
+                take_curls(
+                    t, at + curl_base, at, kept, trials, rows, trial_curls, there, has_mass, sums, base, places, place,
+                    work,
+                )  # fmt: skip
+            else:
+                take(t, at, kept, trials, rows, sums, base, places, place)
 
     return take_results

@@ -173,7 +173,7 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
     functions = 3 if linear else 1
     triples = points // 3
     parameters_of, exchanged = parameter_reader(radial.parameters), kind.exchanged
-    parts, take_results = 2 if complex_out else 1, taking_results(curls, has_mass, trials)
+    parts, take_results = 2 if complex_out else 1, taking_results(curls, has_mass, trials, complex_out)
     add_columns, _ = adding_sums(complex_out)
     add_pair, has_zones = adding_pair(kind, *inner_loops(kind)), kind.distant is not None
     add_distant = adding_pair(kind, *distant_loops(kind)) if has_zones else add_pair
@@ -190,9 +190,8 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
         kept = (rows // step + 1) * step
         curl_base = kept * trials * step if has_mass else 0
         imaginary = curl_base + (3 * kept * step if curls else 0)
-        columns = trial.columns
+        columns, room = trial.columns, room_for(trial.columns.start, step)
         places, groups, number_of = columns.place.reshape(-1), columns.group, columns.place.shape[1]
-        room = room_for(columns.start, step)
         mask, rest = scratch[parts * imaginary : parts * imaginary + step], scratch[parts * imaginary + step :]
         turned, work = rest[: 2 * room * step], rest[2 * room * step : (2 * room + trials * step) * step]
         sums = rest[turned.size + work.size : turned.size + work.size + parts * kept * room]
@@ -208,12 +207,11 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
         far_steps, far_pairs, far_measure = distant.steps, distant.products.reshape(-1), distant.measure
         test_normals, test_centres, test_curls = test.normals, test.centres, test.curls.reshape(-1)
         y, y_pitch = trial.points.reshape(-1), trial.points.shape[1] * 3 * LANES
-        measure, units = trial.measure, trial.units
-        jacobian, trial_curls = trial.jacobian.reshape(-1), trial.curls.reshape(-1)
+        measure, units, jacobian = trial.measure, trial.units, trial.jacobian.reshape(-1)
         all_normals, all_centres = trial.normals.reshape(-1), trial.centres.reshape(-1)
         data, length = test.data.reshape(-1), test.data.shape[1]
         trial_data, trial_length = trial.data.reshape(-1), trial.data.shape[1] * LANES
-        flat, pitch = out.reshape(-1), out.shape[1]
+        flat, pitch, trial_curls = out.reshape(-1), out.shape[1], trial.curls.reshape(-1)
         start, used = lo // LANES if upper else 0, False
         cursors, words = first_left_out(skip_start, skip_position, lo, hi, start), words_for(lo, hi)
         clear(t, 0, parts * imaginary)
@@ -270,13 +268,8 @@ def tile_kernel(kind: TileKind) -> Callable[..., None]:
                         elif at_once:
                             add_product(t, row * step, imaginary, s_re, s_im, 1.0, 0.0, complex_out)
                 if not direct:  # to the sums of columns
-                    there, curls_at, used = b * number_of + strip, 3 * b * trials * LANES + strip, True
-                    for part in range(parts):
-                        at = part * imaginary
-                        take_results(
-                            t, at, at + curl_base, kept, rows, trial_curls, curls_at, sums, part * kept * room, places,
-                            there, work,
-                        )  # fmt: skip
+                    where, curls_at, used = b * number_of + strip, 3 * b * trials * LANES + strip, True
+                    take_results(t, imaginary, curl_base, kept, rows, trial_curls, curls_at, sums, places, where, work)
             # sums of this group of blocks to the matrix
             if used and (b + 1 == blocks or number(groups, b + 1) != number(groups, b)):
                 add_columns(flat, pitch, row_ids, columns, number(groups, b), sums, 0, kept * room, kept, turned)
