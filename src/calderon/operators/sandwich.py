@@ -23,11 +23,10 @@ Advance = Callable[[int, int], None] | None
 
 def held_entries(inner: Any, by_rows: bool, size: int) -> int:
     """Bytes of the entries of A that are held at a time, next to a result of `size` entries."""
-    if by_rows:
-        return max(SLICE, 16 * size // 20)
-    places = _places_of(inner)
+    each, places = 16 if inner.is_complex else 8, None if by_rows else _places_of(inner)
     shapes = [inner.shape] if places is None else [terms[0].atom.shape for terms in places]
-    return (16 if inner.is_complex else 8) * max(map(math.prod, shapes))
+    whole = each * max(map(math.prod, shapes))
+    return min(whole, max(SLICE, 16 * size // 20)) if by_rows else whole
 
 
 def add_whole(
