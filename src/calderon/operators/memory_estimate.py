@@ -39,7 +39,7 @@ def _bytes_of(leaf: Any) -> int:
     its points. The stretch of a triangle is the ratio of its longest edge to the root of its area, 1.5 for equal edges:
     from 4 on, touching pairs have all rules there are; pieces of near pairs take 6 MB for each unit, up to 32, as only
     so many pairs are cut at a time and pieces become no smaller. Pairs on regular grids share their tables: a mesh has
-    all of them from SHAPES shapes of triangles on, told apart by stretch. Lists of pairs take 2 kB for each triangle.
+    all of them from SHAPES shapes of triangles on, known by their stretch. Lists of pairs take 2 kB for each triangle.
     """
     sides = leaf.test, leaf.trial
     edge = max(float(side.mesh.diameters.max()) for side in sides)
