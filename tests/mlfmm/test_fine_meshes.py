@@ -85,7 +85,7 @@ def test_currents_in_loops_are_not_lost(monkeypatch):
 
 @pytest.mark.variant
 def test_currents_on_a_mesh_that_is_refined_towards_a_point(monkeypatch):
-    monkeypatch.setattr(medium, "LEAVES", medium.LEAVES._replace(factors=()))
+    monkeypatch.setattr(medium, "LEAVES", medium.LEAVES._replace(factors=(), low_factors=(1.0,)))
     operator = fields(graded(cal.mesh.sphere(radius=1.0, h=0.1), 5.0), 5.0)["combined"]
     fast, rows = operator.assemble("mlfmm", rtol=1e-3), np.arange(0, operator.shape[0], 17)
     x = RANDOM.standard_normal((operator.shape[1], 2)) + 1j * RANDOM.standard_normal((operator.shape[1], 2))
