@@ -6,8 +6,9 @@ from calderon.solvers.compression import CompressedSides
 from calderon.solvers.gmres import gmres
 from calderon.solvers.iteration import ConvergenceError, SolverInfo
 from calderon.solvers.lu import LU, Factorisation, lu
-from calderon.solvers.preconditioners import factorised_inverse, factorised_matrix, jacobi, sparse_inverse
+from calderon.solvers.preconditioners import jacobi, sparse_inverse
 from calderon.solvers.refinement import refined, wide_product
+from calderon.solvers.sparse_cholesky import factorised_inverse, factorised_matrix
 from calderon.solvers.sparse_lu import SparseLU, factor_bytes
 
 __all__ = [
