@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from calderon.backends import return_memory
 from calderon.formulations.elastic.coarse.preconditioner import two_levels
 from calderon.formulations.elastic.conditions.joined_bodies import JoinedBodies
-from calderon.formulations.elastic.results.solution import ElasticInfo, ElasticSolution, warn_of_reactions
+from calderon.formulations.elastic.results.reactions import Supports
+from calderon.formulations.elastic.results.solution import ElasticInfo, ElasticSolution, warn_of_tractions
 from calderon.formulations.elastic.results.surface_stress import corner_stresses, estimated_errors
 from calderon.formulations.elastic.system.accuracy import Criterion, FinerMatrices
+from calderon.formulations.elastic.system.body import Known
 from calderon.formulations.elastic.system.equation import LazyEquation
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.options import (
@@ -166,14 +168,20 @@ class ElasticProblem(Problem[Solution]):
             each.joined.refuse_unbalanced()
         default = all(solid.quadrature == Quadrature() for solid in self.joined.solids)
         finer = FinerMatrices(default)
-        system = _system_of([each.joined for each in posed], finer)
+        supports, count = Supports.of(posed[0].joined), len(posed)
+        influences = supports.influences() if options.solver == "lu" else []
+        system = _system_of([each.joined for each in posed], finer, influences)
         seconds = system.assemble(options)
         finer.warn()
         for each in posed:
             each._warn_of_loads()
         equation: Any = system.matrix
-        coefficients, infos = system.solve(equation.right, options)
-        pairs = zip(coefficients.T, equation.right.T, strict=True)
+        right = equation.right[:, :count]
+        coefficients, infos = system.solve(right, options)
+        if influences and system.factors is not None:
+            fields = system.factors.solve(equation.right[:, count:])
+            supports = supports.with_fields(np.stack([equation.unscaled(x) for x in fields.T], axis=1))
+        pairs = zip(coefficients.T, right.T, strict=True)
         noises = [finer.noise(system, x, b, options.rtol) for x, b in pairs]
         unknowns = [equation.unscaled(x) for x in coefficients.T]
         errors = [Errors(equation.defects, finer.errors.amplification, noise) for noise in noises]
@@ -181,11 +189,13 @@ class ElasticProblem(Problem[Solution]):
         infos = [replace(info, matrix=text, assembly_seconds=seconds) for info in infos]
         del system, equation
         return_memory()  # stresses need memory of their own
-        return [each._solution(*one) for each, *one in zip(posed, errors, unknowns, infos, strict=True)]
+        return [each._solution(*one, supports) for each, *one in zip(posed, errors, unknowns, infos, strict=True)]
 
-    def _solution(self, data: "Errors", coefficients: Array, info: SolutionInfo) -> Solution:
+    def _solution(
+        self, data: "Errors", coefficients: Array, info: SolutionInfo, supports: Supports | None = None
+    ) -> Solution:
         """The solution of unknown displacements and tractions, coefficients (unknowns,). data: of its errors. info: of
-        the linear system."""
+        the linear system. supports: what shares the balance of reactions."""
         joined, motions = self.joined, self.joined.orthonormal_motions
         q, s = np.split(coefficients, [joined.free.shape[1]])
         whole = joined.u0.ravel() + joined.free @ q
@@ -205,14 +215,17 @@ class ElasticProblem(Problem[Solution]):
                 amplification=data.amplification,
             )  # fmt: skip
             found[name] = ElasticSolution(solid, u, t, own)
-        warn_of_reactions(found)
-        return self._collected(found)
+        warn_of_tractions(found)
+        return self._collected(found if supports is None else supports.balanced(joined, found))
 
 
-def _system_of(posed: Sequence[JoinedBodies], finer: FinerMatrices | None) -> LinearSystem:
-    """The discrete equation of several load cases. finer: makes its matrix again where that is needed."""
+def _system_of(
+    posed: Sequence[JoinedBodies], finer: FinerMatrices | None, influences: Sequence[Sequence[Known]] = ()
+) -> LinearSystem:
+    """The discrete equation of several load cases, and of influence fields of supports. finer: makes its matrix again
+    where that is needed."""
     equation = "(1/2 + K) u = V t (Somigliana), tested with displacements and unknown tractions"
-    lazy: Any = LazyEquation.of(posed)
+    lazy: Any = LazyEquation.of(posed, influences)
     return LinearSystem(equation, lazy, (lazy,), inverse_of=two_levels, accept=Criterion, finer=finer)
 
 

@@ -129,7 +129,10 @@ class ElasticSolid(ElasticProblem[ElasticSolution]):
         total, loads = self.volume.resultant, self.loads or {}
         for tag, (triangles, face) in faces_of(self.mesh, loads).items():
             for load in loads[tag]:
-                total += rigid_motions.total_of(self.mesh, triangles, load.traction(face))
+                own = rigid_motions.total_of(self.mesh, triangles, load.traction(face))
+                if (wrench := load.wrench(face)) is not None:
+                    own[:6] = np.concatenate([wrench[0], wrench[1] + np.cross(face.centre, wrench[0])])
+                total += own
         return rigid_motions.Resultant(total[:3], total[3:6]), float(total[6])
 
     @cached_property

@@ -13,6 +13,7 @@ from calderon.formulations.acoustic.sheets.sheet_solution import SheetSolution
 from calderon.formulations.composite.fed_solution import CompositeAntennaSolution
 from calderon.formulations.composite.solution import CompositeSolution
 from calderon.formulations.elastic.bonded import BondedSolids
+from calderon.formulations.elastic.results.reactions import support_patches
 from calderon.formulations.elastic.results.solution import BondedSolution, ElasticInfo, ElasticSolution
 from calderon.formulations.elastic.solid import ElasticSolid
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution
@@ -46,6 +47,8 @@ def _elastic_solution(values: dict[str, Any]) -> ElasticSolution:
     solid = ElasticSolid(displacement.space.mesh, **values["solid"])
     if not isinstance(info, ElasticInfo):
         raise TypeError("no record of a solution")
+    if info.corrections.shape not in ((0, 6), (len(support_patches(solid)), 6)):
+        raise ValueError(f"{info.corrections.shape} corrections of the reactions of {solid!r}")
     spaces = solid.spaces.displacements, solid.spaces.tractions
     functions = []
     for space, one in zip(spaces, (displacement, traction), strict=True):

@@ -191,6 +191,16 @@ class SolidResults(Result[SolidCase]):
         return float(np.linalg.norm(left)) / size
 
     @property
+    def traction_error(self) -> float:
+        """The force by which integrals of tractions of supports miss the reactions, over the sum of the magnitudes of
+        the loads, or of all tractions where there are no loads: an estimate of the error of tractions."""
+        size = self.applied[1]
+        if not size:
+            return max(each.equilibrium for each in self.parts.values())
+        missed = sum((each.info.corrections[:, :3].sum(axis=0) for each in self.parts.values()), np.zeros(3))
+        return float(np.linalg.norm(missed)) / size
+
+    @property
     def furthest(self) -> tuple[float, Array]:
         """The largest displacement of a vertex, and the vertex (3,)."""
         number = int(np.argmax(self.sizes))

@@ -81,12 +81,18 @@ class JoinedBodies:
             found = own if found is None else found + own
         return sp.csr_array(found)
 
+    @property
+    def motions(self) -> Array:
+        """(3 n, 6) translations and rotations about the centre, in units of the size, at the joined nodes."""
+        motions = rigid_motions.rigid_motions(self.nodes, self.bounds.mean(axis=0)).reshape(-1, 6)
+        return np.asarray(motions / np.array([1.0] * 3 + [self.size] * 3))
+
     @cached_property
     def free_motions(self) -> Array:
         """(6, f) translations and rotations about the centre, in units of the size, that no support holds."""
         if any(solid.exterior for solid in self.solids):
             return np.zeros((6, 0))
-        motions = self._motions
+        motions = self.motions
         held = [motions - self.free @ (self.free.T @ motions)]
         for solid, number in zip(self.solids, self.numbers, strict=True):
             springs = solid.conditions.springs
@@ -98,7 +104,7 @@ class JoinedBodies:
     @cached_property
     def orthonormal_motions(self) -> Array:
         """(3 n, f) the free motions at the joined nodes, orthonormal over the surfaces."""
-        motions = self._motions @ self.free_motions
+        motions = self.motions @ self.free_motions
         return rigid_motions.orthonormal(motions, self.mass) if motions.shape[1] else motions
 
     def refuse_unbalanced(self) -> None:
@@ -118,9 +124,3 @@ class JoinedBodies:
         tags = np.setdiff1d(np.unique(mesh.tags), [number for tag in given for number in mesh.tag_numbers(tag)])
         faces = np.setdiff1d(mesh.tags[common], mesh.tags[~common])
         return tuple(str(names.get(tag, tag)) for tag in np.setdiff1d(tags, faces).tolist())
-
-    @property
-    def _motions(self) -> Array:
-        """(3 n, 6) translations and rotations about the centre, in units of the size, at the joined nodes."""
-        motions = rigid_motions.rigid_motions(self.nodes, self.bounds.mean(axis=0)).reshape(-1, 6)
-        return np.asarray(motions / np.array([1.0] * 3 + [self.size] * 3))

@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -29,6 +29,7 @@ from calderon.formulations.elastic.conditions.rigid_motions import Resultant
 from calderon.formulations.elastic.loads.body_loads import Gravity, RemoteStress, Spin, TemperatureChange
 from calderon.formulations.elastic.loads.steady_temperature import SteadyTemperature
 from calderon.formulations.elastic.material import ElasticMaterial, von_mises
+from calderon.formulations.elastic.results.reactions import support_patches
 from calderon.formulations.elastic.results.surface_stress import averaged, corner_stresses
 from calderon.formulations.elastic.tolerances import TOLERANCES
 from calderon.formulations.saving.solution_file import SavedSolution
@@ -56,7 +57,9 @@ class ElasticInfo(SolutionInfo):
     tags without a condition. displacement_error, stress_error: estimates of relative errors on the surface, in the
     mean (see `estimated_errors`); the latter at least of the largest stress by what solver and matrix leave on small
     triangles. amplification: by how much, at most, bending of slender parts makes errors of the matrix larger in
-    displacements.
+    displacements. corrections (patches, 6): forces and moments about the origin that the reactions of connected patches
+    have beyond the integrals of their tractions, for the balance; no rows without supports. by_influence: whether each
+    group of connected supports has its own by influence fields, not all of them together.
     """
 
     rotation_error: float = 0.0
@@ -65,6 +68,8 @@ class ElasticInfo(SolutionInfo):
     displacement_error: float = 0.0
     stress_error: float = 0.0
     amplification: float = math.nan
+    corrections: Array = field(default_factory=lambda: np.zeros((0, 6)))
+    by_influence: bool = False
 
     @property
     def brief(self) -> str:
@@ -81,6 +86,10 @@ class ElasticInfo(SolutionInfo):
             lines.append(f"{self.free_motions} free rigid motions were removed")
         if self.free_tags:
             lines.append(f"tags without a condition are free: {', '.join(self.free_tags)}")
+        if len(self.corrections):
+            how = "the influence of each support" if self.by_influence else "their tractions"
+            shared = f"; {len(self.corrections)} patches share them by {how}" if len(self.corrections) > 1 else ""
+            lines.append(f"reactions balance the loads{shared}")
         return "\n  ".join(lines)
 
 
@@ -182,34 +191,26 @@ class ElasticSolution(SampledField, SavedSolution, Viewable, Described):
 
     @cached_property
     def reactions(self) -> dict[Any, Resultant]:
-        """The force and moment of each tag with a support, less the loads there."""
-        mesh, space = self.solid.mesh, self.traction.space.scalar
+        """The force and moment of each tag with a support, less the loads there, in balance with all loads."""
         found = {}
-        for tag in self.solid.supports or {}:
-            chosen = np.isin(mesh.tags, mesh.tag_numbers(tag))
-            whole, load = self._resultant(chosen), rigid_motions.resultant(space, self.solid.conditions.loads, chosen)
-            found[tag] = Resultant(whole.force - load.force, whole.moment - load.moment)
+        for tag, parts in self.patch_reactions.items():
+            force, moment = (np.sum([each[k] for _, each in parts], axis=0) for k in (0, 1))
+            found[tag] = Resultant(force, moment)
         return found
 
     @cached_property
     def patch_reactions(self) -> dict[Any, tuple[tuple[Array, Resultant], ...]]:
         """The reactions of each connected patch of a tag with a support, such as of four bolts of one name: its
         centroid (3,), and its force and moment about the origin."""
-        mesh, loads = self.solid.mesh, self.solid.conditions.loads
-        found = {}
-        for tag in self.solid.supports or {}:
-            rows = [one for one in mesh.faces() if one.tag in mesh.tag_numbers(tag)]
-            parts = []
-            for one in rows:
-                chosen = np.isin(np.arange(mesh.number_of_triangles), one.triangles)
-                whole, load = self._resultant(chosen), rigid_motions.resultant(self._tractions, loads, chosen)
-                parts.append((one.centre, Resultant(whole.force - load.force, whole.moment - load.moment)))
-            found[tag] = tuple(parts)
+        space, values = self.traction.space.scalar, self.traction.at_nodes - self.solid.conditions.loads
+        patches = support_patches(self.solid)
+        more = self.info.corrections if len(self.info.corrections) else np.zeros((len(patches), 6))
+        found: dict[Any, tuple[tuple[Array, Resultant], ...]] = {tag: () for tag in self.solid.supports or {}}
+        for (tag, face), left in zip(patches, more, strict=True):
+            chosen = np.isin(np.arange(self.solid.mesh.number_of_triangles), face.triangles)
+            force, moment = rigid_motions.resultant(space, values, chosen)
+            found[tag] += ((face.centre, Resultant(force + left[:3], moment + left[3:])),)
         return found
-
-    @property
-    def _tractions(self) -> Any:
-        return self.traction.space.scalar
 
     @property
     def equilibrium(self) -> float:
@@ -346,8 +347,8 @@ class BondedSolution(dict[Any, ElasticSolution], SampledField, SavedSolution):
         return {"parts": [(name, each._record()) for name, each in self.items()]}
 
 
-def warn_of_reactions(solutions: Mapping[Any, ElasticSolution]) -> None:
-    """An AccuracyWarning where the forces on a solid, or on one of several that are bonded, are not balanced, though
+def warn_of_tractions(solutions: Mapping[Any, ElasticSolution]) -> None:
+    """An AccuracyWarning where the tractions of a solid, or on one of several that are bonded, are not balanced, though
     loads alone act. solutions: by name of the body."""
     solids = [each.solid for each in solutions.values()]
     supports = [one for solid in solids for each in solid.supports.values() for one in each]
@@ -360,7 +361,7 @@ def warn_of_reactions(solutions: Mapping[Any, ElasticSolution]) -> None:
     worst = max(left, key=lambda name: left[name])
     if left[worst] > TOLERANCES.reactions * size:
         warn_of_accuracy(
-            f"the reactions {f'of {worst!r} ' if len(left) > 1 else ''}do not balance the loads, "
+            f"the tractions {f'of {worst!r} ' if len(left) > 1 else ''}do not balance the loads, "
             f"{100 * left[worst] / size:.2g} % of which are left: the mesh is too coarse. Errors of slender parts are "
             "then much larger than the estimated ones. Try a finer mesh, with three or more triangles across the "
             "thickness"

@@ -142,8 +142,8 @@ class LazyEquation:
     """The equation of bodies before it is assembled, with the words of a lazy operator.
 
     joined: the bodies in common unknowns. bodies: test functions and columns of each. cases: what is known of each
-    body, for each load case. sources: seconds and bytes of loads of the volume, before it is assembled.
-    rules: finer rules of quadrature, or None for those of each solid.
+    body, for each load case and then each influence field. sources: seconds and bytes of loads of the volume, before it
+    is assembled. rules: finer rules of quadrature, or None for those of each solid.
     """
 
     joined: JoinedBodies
@@ -153,8 +153,8 @@ class LazyEquation:
     rules: Quadrature | None = None
 
     @staticmethod
-    def of(posed: Sequence[JoinedBodies]) -> "LazyEquation":
-        """The equation of bodies in load cases, which have the same supports."""
+    def of(posed: Sequence[JoinedBodies], influences: Sequence[Sequence[Known]] = ()) -> "LazyEquation":
+        """The equation of bodies in load cases, which have the same supports, and of influence fields."""
         joined, bodies, sources = posed[0], [], []
         for k, solid in enumerate(joined.solids):
             every, given = [each.solids[k] for each in posed], solid.conditions
@@ -168,7 +168,7 @@ class LazyEquation:
             bodies.append(Body(solid, conditions, joined.displacements(k), joined.tractions[k]))
             points = bodies[-1].source_points
             sources += [planned for each in every for planned in each.volume.planned(points)]
-        return LazyEquation(joined, bodies, [known_of(each) for each in posed], sources)
+        return LazyEquation(joined, bodies, [*(known_of(each) for each in posed), *influences], sources)
 
     @property
     def length(self) -> float:

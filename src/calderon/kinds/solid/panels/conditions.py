@@ -87,6 +87,7 @@ def balanced(results: SolidResults, sheet: Sheet) -> None:
     bounded = not results.file.case.solid.exterior
     sheet.numbers |= {
         "force_out_of_balance": results.imbalance if bounded else None,
+        "traction_error": results.traction_error if bounded else None,
         "strain_energy": results.strain_energy,
     }
     if bounded:
@@ -210,6 +211,7 @@ def _balance(results: SolidResults) -> list[Row]:
         ("their moment about the origin", units.vector("moment", applied.moment.tolist(), arm), ""),
         ("all reactions", units.vector("force", reaction.tolist(), size), ""),
         ("force out of balance", percent(results.imbalance), "% of the loads"),
+        ("force that integrals of the supports' tractions miss", percent(results.traction_error), "% of the loads"),
         *([] if energy is None else [("strain energy", *units.shown("energy", energy))]),
     ]
 
