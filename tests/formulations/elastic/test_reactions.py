@@ -31,9 +31,14 @@ def left(solutions):
     total, size = np.zeros(6), 0.0
     for each in solutions:
         loads, magnitude = each.solid.applied
-        total += np.concatenate(loads) + sum((np.concatenate(one) for one in each.reactions.values()), np.zeros(6))
+        total += np.concatenate(loads) + sum((about_origin(each, tag) for tag in each.reactions), np.zeros(6))
         size += magnitude
     return float(np.abs(total).max()) / size
+
+
+def about_origin(solution, tag):
+    """The force and the moment of a reaction."""
+    return np.concatenate(solution.reactions[tag])
 
 
 @pytest.mark.parametrize(
@@ -61,7 +66,7 @@ def test_reactions_balance_forces_and_moments(mesh, supports, loads, body, space
 def test_a_bolt_loads_no_support():
     bolt = cal.elastic.BoltPreload.between(BLOCK, "top", "end", 2.0)
     found = cal.ElasticSolid(BLOCK, STEEL, {"wall": FIXED}, bolt).solve(method="dense")
-    assert np.abs(np.concatenate(found.reactions["wall"])).max() < 1e-9
+    assert np.abs(about_origin(found, "wall")).max() < 1e-9
 
 
 @pytest.mark.parametrize("at", [0.0, 0.25])
@@ -87,12 +92,19 @@ def test_two_walls_share_a_weight_and_a_motion():
     assert found.reactions["wall"].force[0] == pytest.approx(-pull - half, rel=1e-3)
 
 
-def test_iterations_and_bonded_parts_balance_too():
-    """All supports share what is left where nothing is factorised, and those of several parts together."""
+def test_iterations_find_the_same_reactions(monkeypatch):
+    """Influence fields to 1e-3; where there are too many groups, these share what is left by their tractions."""
     solid = cal.ElasticSolid(BLOCK, STEEL, {"wall": FIXED, "end": FIXED}, {"top": FORCE}, [WEIGHT])
-    found, other = (solid.solve(method="dense", solver=solver) for solver in ("gmres", "lu"))
-    assert not found.info.by_influence and left([found]) < 1e-9 and "by their tractions" in str(found.info)
-    assert np.allclose(found.reactions["wall"].force, other.reactions["wall"].force, atol=0.1)
+    direct, found = (solid.solve(method="dense", solver=solver) for solver in ("lu", "gmres"))
+    assert found.info.by_influence and "by the influence of each" in str(found.info) and left([found]) < 1e-9
+    assert np.allclose(about_origin(found, "wall"), about_origin(direct, "wall"), atol=3e-3)
+    monkeypatch.setattr("calderon.formulations.elastic.problem.MOST_GROUPS", 1)
+    rough = solid.solve(method="dense", solver="gmres")
+    assert not rough.info.by_influence and "by their tractions" in str(rough.info) and left([rough]) < 1e-9
+    assert 1e-2 < np.abs(about_origin(rough, "wall") - about_origin(direct, "wall")).max() < 0.1
+
+
+def test_supports_of_bonded_parts_balance_together():
     mesh = cal.mesh.cuboid([LONG, SIDE, SIDE], 0.3)
     next_one = cal.TriangleMesh(mesh.vertices + [LONG, 0, 0], mesh.triangles)
     faces = {"far": ([1.5 * LONG, 0, 0], [1, 0, 0]), "up": ([0, 0, SIDE / 2], [0, 0, 1])}

@@ -4,6 +4,7 @@ The displacements are U = U_0 + N q at the nodes of all bodies, joined where the
 each body; its tractions are t = t_0 + B s - S u.
 """
 
+import time
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -40,6 +41,11 @@ from calderon.validation import describe
 
 Array = NDArray[np.float64]
 PRECONDITIONER = "two-level"
+INFLUENCE, BENT = (1e-3, 1e-4), 3e-3
+"""Tolerances of iterations for influence fields of supports, whose errors are those of the shares of the loads: of all
+fields, and of those whose displacements have an error above BENT after that, relative, as bending makes it larger."""
+MOST_GROUPS = 5
+"""Groups of connected supports up to which iterations give each its influence fields, six for each but one."""
 SUPPORTED: dict[str, tuple[str, ...]] = {
     "method": (), "rtol": (), "compression_rtol": (), "solver": (), "backend": (), "progress": (), "maxiter": (),
     "preconditioner": (PRECONDITIONER,),
@@ -169,7 +175,7 @@ class ElasticProblem(Problem[Solution]):
         default = all(solid.quadrature == Quadrature() for solid in self.joined.solids)
         finer = FinerMatrices(default)
         supports, count = Supports.of(posed[0].joined), len(posed)
-        influences = supports.influences() if options.solver == "lu" else []
+        influences = supports.influences() if options.solver == "lu" or supports.groups <= MOST_GROUPS else []
         system = _system_of([each.joined for each in posed], finer, influences)
         seconds = system.assemble(options)
         finer.warn()
@@ -178,9 +184,12 @@ class ElasticProblem(Problem[Solution]):
         equation: Any = system.matrix
         right = equation.right[:, :count]
         coefficients, infos = system.solve(right, options)
-        if influences and system.factors is not None:
-            fields = system.factors.solve(equation.right[:, count:])
+        if influences:
+            began = time.perf_counter()
+            fields = _influence_fields(system, equation.right[:, count:], options)
             supports = supports.with_fields(np.stack([equation.unscaled(x) for x in fields.T], axis=1))
+            more = time.perf_counter() - began
+            infos = [replace(info, solve_seconds=info.solve_seconds + more) for info in infos]
         pairs = zip(coefficients.T, right.T, strict=True)
         noises = [finer.noise(system, x, b, options.rtol) for x, b in pairs]
         unknowns = [equation.unscaled(x) for x in coefficients.T]
@@ -189,7 +198,8 @@ class ElasticProblem(Problem[Solution]):
         infos = [replace(info, matrix=text, assembly_seconds=seconds) for info in infos]
         del system, equation
         return_memory()  # stresses need memory of their own
-        return [each._solution(*one, supports) for each, *one in zip(posed, errors, unknowns, infos, strict=True)]
+        found = zip(posed, errors, unknowns, infos, strict=True)
+        return [each._solution(error, x, info, supports) for each, error, x, info in found]
 
     def _solution(
         self, data: "Errors", coefficients: Array, info: SolutionInfo, supports: Supports | None = None
@@ -227,6 +237,23 @@ def _system_of(
     equation = "(1/2 + K) u = V t (Somigliana), tested with displacements and unknown tractions"
     lazy: Any = LazyEquation.of(posed, influences)
     return LinearSystem(equation, lazy, (lazy,), inverse_of=two_levels, accept=Criterion, finer=finer)
+
+
+def _influence_fields(system: LinearSystem, right: Array, options: SolveOptions) -> Array:
+    """Influence fields (unknowns, k) of right-hand sides (unknowns, k), by an iteration of all together, and of those
+    whose displacements bending leaves less accurate once more, one by one."""
+    rtol, least = (max(options.rtol, each) for each in INFLUENCE)
+    options = replace(options, rtol=least, compression_rtol=options.assembly_rtol, accept=True, progress=False)
+    accept, system.accept = system.accept, None
+    found, _ = system.solve(right, replace(options, rtol=rtol))
+    system.accept = accept
+    if options.solver == "gmres":
+        left = right - system.matrix @ found
+        for x, b, residual in zip(found.T, right.T, left.T, strict=True):
+            moved, _ = Criterion(system.matrix, system.preconditioner, rtol, b).errors(x, residual)
+            if moved > BENT:
+                x[:] = system.solve(b[:, None], options)[0][:, 0]
+    return found
 
 
 def fast_rtol(rtol: float) -> float:

@@ -150,10 +150,10 @@ class Supports:
     def _nodes(self) -> sp.csr_array:
         """(patches, n) joined nodes of each patch, entries above zero."""
         rows, columns = [], []
-        for row, each in enumerate(self.patches):
+        for number, each in enumerate(self.patches):
             scalar = self.joined.solids[each.body].spaces.displacements.scalar
             columns.append(self.joined.numbers[each.body][np.unique(scalar.dofs[each.triangles])])
-            rows.append(np.full(len(columns[-1]), row))
+            rows.append(np.full(len(columns[-1]), number))
         row, column = np.concatenate(rows), np.concatenate(columns)
         return sp.coo_array((np.ones(len(row)), (row, column)), (len(self.patches), len(self.joined.nodes))).tocsr()
 
