@@ -20,10 +20,9 @@ from calderon.backends.numba import kernel
 from calderon.backends.threads import in_parts, one_thread
 from calderon.mesh.locality import DEEPEST, order_of, point_keys
 
-FEWEST, INVERSE, MATRIX = 12, 0.3, 0.4
-"""Entries of a column of sparse factors of n unknowns: at least 12, and a part of log(n)^2, which keeps an accuracy on
-surfaces: .3 of products with an inverse (26 at 10,000 unknowns, 39 at 80,000, 56 at 800,000), .4 of substitution, whose
-errors add up."""
+FEWEST, GROWTH = 12, 0.2
+"""Entries of a column of sparse factors: GROWTH log(n)^2, which keeps an accuracy on surfaces, and at least FEWEST
+(17 at 10,000 unknowns, 26 at 80,000, 37 at 800,000)."""
 STEPS = 4
 """Parts of a level, each of which is searched among the points before its end: the number of points around a place
 grows by 4^(1/4) from part to part, so that 1.41 times as many neighbours as are wanted have enough before the point."""
@@ -34,12 +33,12 @@ _PART = 128
 
 Submatrices = Callable[[NDArray[np.int64]], NDArray[np.float64]]
 """Gives, for numbers (m, k) of unknowns, the m matrices (m, k, k) of the entries between them, of which lower triangles
-suffice."""
+suffice. The first number of a row has a column; it is there again at the end where less than k are before it."""
 
 
-def neighbours_for(unknowns: int, growth: float = INVERSE) -> int:
-    """Entries of a column of sparse factors of so many unknowns; growth: the part of log(n)^2."""
-    return max(FEWEST, math.ceil(growth * math.log(max(unknowns, 1)) ** 2))
+def neighbours_for(unknowns: int) -> int:
+    """Entries of a column of sparse factors of so many unknowns."""
+    return max(FEWEST, math.ceil(GROWTH * math.log(max(unknowns, 1)) ** 2))
 
 
 def factorised_inverse(points: NDArray[np.float64], submatrices: Submatrices) -> LinearOperator:
@@ -48,7 +47,7 @@ def factorised_inverse(points: NDArray[np.float64], submatrices: Submatrices) ->
     points (n, 3) m: where the unknowns lie. submatrices: small matrices of entries of A; no others are computed.
     """
     n = len(points)
-    factor = _factor_of_inverse(points, _coarse_to_fine(points), submatrices, INVERSE)
+    factor = _factor_of_inverse(points, _coarse_to_fine(points), submatrices)
     transposed = factor.T
 
     def product(x: NDArray[Any]) -> NDArray[Any]:
@@ -64,7 +63,7 @@ def factorised_matrix(points: NDArray[np.float64], submatrices: Submatrices) -> 
     if not n:
         return aslinearoperator(csc_array((0, 0)))
     order = numbered[1]
-    factor = csc_matrix(_factor_of_inverse(points, numbered, submatrices, MATRIX)[order][:, order])
+    factor = csc_matrix(_factor_of_inverse(points, numbered, submatrices)[order][:, order])
     with one_thread:  # U is its own factor in this order: nothing is filled in
         triangular = splu(factor, permc_spec="NATURAL", diag_pivot_thresh=0.0, options={"Equil": False})
 
@@ -124,15 +123,11 @@ def _choose(unit, keys, levels):
 
 
 def _factor_of_inverse(
-    points: NDArray[np.float64],
-    numbered: tuple[NDArray[np.int64], NDArray[np.int64]],
-    submatrices: Submatrices,
-    growth: float,
+    points: NDArray[np.float64], numbered: tuple[NDArray[np.int64], NDArray[np.int64]], submatrices: Submatrices
 ) -> csc_array:
-    """U (n, n) of U U^T, upper triangular in the order of numbered, that of `_coarse_to_fine`, with `neighbours_for`
-    entries of a column."""
+    """U (n, n) of U U^T, upper triangular in the order of numbered, that of `_coarse_to_fine`."""
     n = len(points)
-    numbers = _earlier_neighbours(points, *numbered, min(neighbours_for(n, growth), n))
+    numbers = _earlier_neighbours(points, *numbered, min(neighbours_for(n), n))
     values = np.zeros(numbers.shape)
 
     def columns_between(low: int, high: int) -> None:
@@ -223,7 +218,7 @@ def _choose_earlier(near, own, rank, found):
 def _parts_of(levels: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     """Parts (begin, end) of the order of points: STEPS of each level, 1/4 of whose points, those of coarser levels, are
     there before it."""
-    ends = np.cumsum(np.bincount(levels)) if len(levels) else []
+    ends = np.cumsum(np.bincount(levels))
     begin = 0
     for before, of_level in zip(np.append(0, ends), np.diff(ends, prepend=0), strict=False):
         for step in range(1, STEPS + 1):
