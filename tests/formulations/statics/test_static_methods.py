@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.formulations.preconditioners import SOFTENING, Media, layer_inverse, softened
 
 
 def coated(permittivity, h=0.4):
@@ -125,3 +126,18 @@ def test_walls_without_fluxes_have_the_preconditioner_too():
     x = [[0.5, 0.2, 0.3], [-0.8, 0, 0.1]]
     found, direct = problem.solve(**given, solver="gmres", rtol=1e-8), problem.solve(**given, solver="lu")
     assert np.abs(found.field(x) / direct.field(x) - 1).max() < 1e-6 and found.info.iterations < 20
+
+
+@pytest.mark.parametrize("decay, bound", [(0.0, 2.6), (2.0, 2.6)])
+def test_sparse_factors_know_charges_beyond_the_neighbours(decay, bound):
+    """The quotient of U U^T for a constant potential of a sphere in V: 4.5 without these charges, and it grows with the
+    number of unknowns."""
+    mesh = cal.mesh.sphere(1.0, 0.085)
+    points, n = mesh.centroids[:, None], mesh.number_of_triangles
+    media = Media(np.zeros((n, 1), np.int64), np.ones((n, 1)), [1.0], [decay])
+    entries = softened(points, SOFTENING * np.sqrt(mesh.areas), mesh.areas, media)
+    lower = np.tril(entries(np.arange(n)[None])[0])
+    matrix = lower + np.tril(lower, -1).T
+    charges = matrix @ np.ones(n)
+    quotient = charges @ (layer_inverse(mesh, np.arange(n), mesh.areas, media) @ charges) / charges.sum()
+    assert 0.9 < quotient < bound
