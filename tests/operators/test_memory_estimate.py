@@ -4,6 +4,7 @@ import pytest
 
 import calderon as cal
 from calderon.operators.memory_estimate import preparation_bytes
+from calderon.pairs.rules import forget_rules
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,22 @@ def test_memory_of_rules_is_bounded_for_waves_and_needles(peak_of):
     operator.assemble()  # what compiling takes is not meant
     matrix, peak = peak_of(operator)
     assert peak - matrix.nbytes < preparation_bytes(operator) < 12 * (peak - matrix.nbytes)
+
+
+@pytest.mark.parametrize(
+    "space, size, h, wavenumber",
+    [
+        (cal.P2, (1.0, 1.3, 0.7), 0.5, 2.0),
+        pytest.param(cal.P2, (1.0, 1.0, 1.0), 0.5, 2.0, marks=pytest.mark.variant),
+        pytest.param(cal.P2, (1.0, 1.0, 1.0), 0.25, 8.0, marks=pytest.mark.variant),
+        (cal.P1, (1.0, 1.0, 1.0), 0.25, 8.0),
+    ],
+)
+def test_planned_bytes_of_regular_grids_are_those_that_are_taken(space, size, h, wavenumber, peak_of):
+    """Pairs of faces that meet at right angles have rules of their own, though all triangles have one shape."""
+    green = cal.Helmholtz(wavenumber)
+    cal.single_layer(green, space(cal.mesh.cuboid((1.0, 1.0, 1.0), 1.0))).assemble()  # what compiling takes
+    forget_rules()
+    operator = cal.single_layer(green, space(cal.mesh.cuboid(size, h)))
+    planned, peak = operator.plan("dense").nbytes, peak_of(operator)[1]
+    assert planned / 1.5 < peak < planned

@@ -6,14 +6,22 @@ from typing import Any
 import numpy as np
 
 from calderon.galerkin.limits import LARGEST_PHASE
+from calderon.galerkin.selection import select, vertex_numbers
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.tree import integrals_of, terms_of
-from calderon.pairs.rules import fibre_points
+from calderon.pairs.classes import near_pairs, touching_pairs
+from calderon.pairs.close import CLOSE
+from calderon.pairs.near import degree_for
+from calderon.pairs.rules import Wanted, fibre_points, touching_points
 from calderon.spaces import VectorSpace
 
-SHAPES = 40
-"""Shapes of triangles from which on pairs have all rules there are: 50 triangles of 50 shapes have half of the tables,
-162 have all, and a grid of one shape has a thirtieth."""
+COUNTED = 10_000
+"""Triangles of both sides up to which the rules of touching pairs are counted; beyond, the matrix is what takes
+memory."""
+FEWEST = 1_000_000
+"""Bytes of the lists and scratch arrays of any assembly."""
+CUT = 4_000
+"""Bytes of the pieces of a near pair, up to 6 that take .5 kB each, where none is close."""
 
 
 def preparation_bytes(operator: BoundaryOperator) -> int:
@@ -35,21 +43,39 @@ def given_bytes(operator: BoundaryOperator) -> int:
 def _bytes_of(leaf: Any) -> int:
     """Bytes of tables and lists of pairs of one integral operator, an upper bound by measurement.
 
-    Tables of the rules of touching pairs take 3 MB for each point on a fibre and each product of local functions, with
-    its points. The stretch of a triangle is the ratio of its longest edge to the root of its area, 1.5 for equal edges:
-    from 4 on, touching pairs have all rules there are; pieces of near pairs take 6 MB for each unit, up to 32, as only
-    so many pairs are cut at a time and pieces become no smaller. Pairs on regular grids share their tables: a mesh has
-    all of them from SHAPES shapes of triangles on, known by their stretch. Lists of pairs take 2 kB for each triangle.
+    The stretch of a triangle is the ratio of its longest edge to the root of its area, 1.5 for equal edges. Pieces of
+    near pairs take 6 MB for each unit, up to 32, as only so many pairs are cut at a time and pieces become no smaller.
+    Lists of pairs take 2 kB for each triangle. Rules of touching pairs of few triangles are counted. Those of many take
+    3 MB for each point on a fibre and each product of local functions, with its points, from a stretch of 4 on, where
+    touching pairs have all rules there are.
     """
     sides = leaf.test, leaf.trial
     edge = max(float(side.mesh.diameters.max()) for side in sides)
-    degrees = [side.element.degree for side in sides]
-    phase = min(abs(complex(leaf.green.wavenumber)) * edge, LARGEST_PHASE)  # beyond, it is refused
-    nodes = int(fibre_points(np.array([phase]), sum(degrees))[0])
+    degree = sum(side.element.degree for side in sides)
+    wavenumber = min(abs(complex(leaf.green.wavenumber)), LARGEST_PHASE / edge)  # beyond, it is refused
     products = 4 + math.prod(side.element.size for side in sides)
-    stretches = [side.mesh.diameters / np.sqrt(side.mesh.areas) for side in sides]
-    stretch = max(float(each.max()) for each in stretches)
-    shapes = max(len(np.unique(each[:: max(1, len(each) // 2000)].round(3))) for each in stretches)
+    stretch = max(float((side.mesh.diameters / np.sqrt(side.mesh.areas)).max()) for side in sides)
     triangles = sum(len(side.support if isinstance(side, VectorSpace) else side.triangles) for side in sides)
-    tables = nodes * products * 3_000_000 * min(1.0, stretch / 4.0) * min(1.0, shapes / SHAPES)
-    return int(tables + 6_000_000 * min(stretch, 32.0)) + 2_000 * triangles
+    pieces, lists = int(6_000_000 * min(stretch, 32.0)), 2_000 * triangles
+    if triangles > COUNTED:
+        nodes = int(fibre_points(np.array([wavenumber * edge]), degree)[0])
+        return int(nodes * products * 3_000_000 * min(1.0, stretch / 4.0)) + pieces + lists
+    points, cut = _counted(leaf, Wanted(leaf.quadrature.singular, wavenumber, 1, degree, 6))
+    # tables are kept for the next assembly and copied; on one mesh those of pairs in the other order are made, too
+    tables = 8 * products * points * (4 if sides[0].mesh is sides[1].mesh else 2)
+    return tables + FEWEST + int(min(pieces, CUT * cut)) + lists
+
+
+def _counted(leaf: Any, wanted: Wanted) -> tuple[int, float]:
+    """The points of all rules of touching pairs, and how many near pairs are cut, inf where some are close ones."""
+    sides = leaf.test, leaf.trial
+    chosen = [np.sort(select(side, None).triangles) for side in sides]
+    own = [side.mesh.triangles[side.triangles[which]] for side, which in zip(sides, chosen, strict=True)]
+    corners = [side.mesh.vertices[each] for side, each in zip(sides, own, strict=True)]
+    ids = vertex_numbers(sides[0], chosen[0], sides[1], chosen[1])
+    half = sides[0] is sides[1]  # the rules of pairs in the other order are those of this one
+    points, many = touching_points(touching_pairs(*ids, half), *corners, wanted)
+    ratio = near_pairs(*corners, ids, leaf.quadrature.near, half)[1]
+    close = many or bool((ratio < CLOSE).any())
+    cut = np.count_nonzero(degree_for(ratio, wanted.digits) == 0) * (2 if half else 1)
+    return points, math.inf if close else int(cut)

@@ -16,7 +16,7 @@ from calderon.pairs.near import accuracy_for, degree_for, subdivided
 from calderon.pairs.tables import ProductTable, RuleTable
 from calderon.pairs.touching import Limits, code_of, touching_codes
 from calderon.quadrature.options import Quadrature
-from calderon.quadrature.singular import Side, condensed_rule, points_on_side
+from calderon.quadrature.singular import ROLES, Side, condensed_rule, points_on_side
 from calderon.spaces.element import Element
 
 Array = NDArray[np.float64]
@@ -238,6 +238,17 @@ def _touching_rules(
         many.append(chosen[~few])
         assigned.append(Assigned.of(codes, pairs) if few.all() else Assigned.of(codes[few], pairs.part(few)))
     return assigned, np.concatenate(many)
+
+
+def touching_points(touching: TouchingPairs, test: Array, trial: Array, wanted: Wanted) -> tuple[int, bool]:
+    """The points of the distinct rules of touching pairs of triangles with corners (m, 3, 3), known without tables, and
+    whether some pairs need too many."""
+    assigned, many = _touching_rules(touching, test, trial, wanted)
+    points = 0
+    for code in np.unique(np.concatenate([each.codes for each in assigned])):
+        shared, (nodes, *angular) = _digits(int(code))
+        points += nodes * len(ROLES[shared]) * math.prod(angular[: 4 - shared])
+    return points, bool(many.size)
 
 
 def _touching_codes(
