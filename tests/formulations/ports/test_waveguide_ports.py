@@ -6,6 +6,7 @@ import pytest
 import calderon as cal
 from calderon.exact import SPEED_OF_LIGHT
 from calderon.formulations.composite.guides.modes import waveguide_modes
+from calderon.formulations.ports.port_arrows import port_arrows
 from calderon.kinds.antennas.radiation import accepted_part
 
 A, B, LENGTH, F = 22.86e-3, 10.16e-3, 24e-3, 10e9  # WR-90
@@ -108,6 +109,8 @@ def test_a_probe_couples_a_line_to_a_guide():
     assert hit.circuit_power == pytest.approx(hit.input_power, rel=5e-3)
     both = problem.solve([1.0, 2.0], method="dense")
     assert both.feeds == ("left", "port 1") and both.voltages[1] == 2.0
+    arrows = port_arrows(problem, both.feeds)
+    assert arrows.texts == both.feeds and np.allclose(arrows.vectors[1, ::2], 0)
     part = accepted_part(s[None], np.array([1.0, 2.0]), 50.0, 1)
     assert part[0] == pytest.approx(both.input_power / both.available_power(50.0), abs=1e-9)
     assert problem.admittance_matrix(method="dense") @ both.voltages == pytest.approx(both.feed_currents)

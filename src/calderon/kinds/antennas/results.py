@@ -58,7 +58,7 @@ class AntennaResults(PortResults, Result[AntennaCase]):
     @property
     def scene(self) -> Scene:
         """The currents, and where the ports are."""
-        arrows = port_arrows(self.problem)
+        arrows = port_arrows(self.problem, self.solution.feeds)
         return replace(self.solution.scene(), arrows=() if arrows is None else (arrows,))
 
     @cached_property

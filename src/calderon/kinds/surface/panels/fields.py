@@ -11,7 +11,7 @@ import calderon.plots as plots
 from calderon.data import Axis, Quantity
 from calderon.data.labelled import stacked
 from calderon.data.paraview import write_collection
-from calderon.formulations.ports.port_arrows import gap_arrows
+from calderon.formulations.ports.port_arrows import slot_arrow
 from calderon.formulations.scenes import pattern_layer
 from calderon.kinds.surface.results import Results, Slice, Source, Step
 from calderon.report import Sheet, panel
@@ -197,8 +197,8 @@ def _sources(results: Results) -> tuple[Arrows, ...]:
     """Arrows of the incident wave, if there is one alone, or of the feed of an antenna."""
     case = results.file.case
     if case.physics.feed is not None:
-        found = gap_arrows([case.physics.feed.gap], results.mesh)
-        return () if found is None else (found,)
+        gap = case.physics.feed.gap
+        return (slot_arrow(gap, results.mesh, gap.name or "feed"),)
     travel = None if case.incident is None else case.incident.travel
     if travel is None or len(results.steps[-1].sources) > 1:
         return ()
