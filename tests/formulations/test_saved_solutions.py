@@ -1,8 +1,9 @@
 """Solutions are saved and read back: the same to the last bit, or refused."""
 
+import hashlib
 import json
 import shutil
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from calderon.files import put, put_texts
 from calderon.files.hdf5_contents import DIGEST, file_digest
 from calderon.formulations import ElasticSolution, PlanarSolution
 from calderon.formulations.saving.encoding import decoded
+from calderon.formulations.saving.loading import RESTORED, SOLUTIONS
+from calderon.formulations.saving.solution_file import KIND
 from calderon.formulations.solution_info import SolutionInfo
 from catalogue import cases
 
@@ -105,6 +108,26 @@ def test_bonded_solids_are_one_file_with_fields_in_all_parts(tmp_path):
     assert np.array_equal(*found, equal_nan=True) and np.isnan(found[0][2]).all()
     assert np.array_equal(found[0][0], solution["below"].field(points[:1])[0])
     assert np.array_equal(found[0][1], solution[2].field(points[1:2])[0])
+
+
+def test_solutions_of_another_version_are_refused_in_words(tmp_path):
+    """A solution without a value that this release reads is not read with a value that it need not have."""
+    import h5py
+
+    path = tmp_path / "s.h5"
+    charged().save(path)
+    with h5py.File(path, "r+") as file:
+        file.attrs["version"] = 2
+        file.attrs[DIGEST] = file_digest(file)
+    with pytest.raises(ValueError, match="of version 2, and this release reads version 3: solve the problem again"):
+        cal.load(path)
+
+
+def test_other_values_of_solutions_are_another_version():
+    """A value that is added, removed or renamed needs a new KIND.version: raise it, and note both here."""
+    classes = {*RESTORED, *(one for each in SOLUTIONS.values() for one in each.classes), SolutionInfo}
+    found = sorted(f"{each.__name__}: {', '.join(one.name for one in fields(each))}" for each in classes)
+    assert (KIND.version, hashlib.sha256("\n".join(found).encode()).hexdigest()[:12]) == (3, "87ef9bc15d17")
 
 
 @pytest.mark.parametrize(

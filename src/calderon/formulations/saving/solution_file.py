@@ -22,7 +22,7 @@ from calderon.spaces import DP1, DP2, P0, P1, P2, RWG, EdgeSpace, Function, Noda
 from calderon.spaces.element import Element
 from calderon.spaces.nodal_vector_space import with_components
 
-KIND = FileKind("calderon solution", "solution", "solve the problem again", version=2, former=2)
+KIND = FileKind("calderon solution", "solution", "solve the problem again", version=3, former=3)
 NODAL: dict[str, Callable[..., Any]] = {"P0": P0, "DP1": DP1, "DP2": DP2, "P1": P1, "P2": P2}
 TABLE = "edge functions"
 """A space of edge functions that is no `RWG`, as of metal between layers, or on a part of a surface."""
