@@ -391,6 +391,7 @@ def radar() -> Iterator[tuple[Any, Methods]]:
     gain = {**ANGLES, "polarization": None, "decibels": True}
     yield antenna.solve(1.0), {
         **fields, **far, "available_power": {"reference": 50.0}, "directivity": gain, "gain": gain,
+        "far_field_arrays": {**ANGLES, "reference": 50.0}, "far_field_data": {**ANGLES, "reference": 50.0},
         "pattern": {"theta": [0.1, 0.2], "phi": [0.0], "reference": 50.0},
         "realized_gain": {**gain, "reference": 50.0}, "reflection_coefficient": {"reference": 50.0},
         "write_far_field": {"path": FOLDER / "antenna.ffe", "theta": [0.1, 0.2], "phi": [0.0], "reference": 50.0},

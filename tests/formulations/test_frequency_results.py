@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.formulations.scenes import stepped_scene
+from calderon.view import Steps
 
 BALL = cal.mesh.sphere(radius=0.5, h=0.35)
 STRIP = cal.mesh.plate(lengths=[0.02, 0.48], h=0.06)
@@ -26,11 +28,30 @@ def test_gain_efficiency_and_the_view_go_over_frequency(dipole, tmp_path):
     gains = dipole.far_field_data([np.pi / 2], [0.0])
     realized = [float(each.realized_gain(np.pi / 2, 0.0, decibels=True)) for each in dipole]
     assert gains["realized_gain"].values.ravel() == pytest.approx(realized)
+    # generators of other impedances, of which S is, too
+    other = dipole.renormalised([30.0 + 20j])
+    accepted = 1 - np.abs(other.s[:, 0, 0]) ** 2
+    less = other.far_field_arrays([np.pi / 2], [0.0])
+    assert less["realized_gain"].ravel() == pytest.approx(less["gain"].ravel() + 10 * np.log10(accepted), abs=1e-6)
     scene, solved = dipole.scene(), [each.surface.at_centroids() for each in dipole]
     assert scene.steps.labels == ["200 MHz", "360 MHz"] and len(scene.parts) == 1
     assert all(map(np.array_equal, scene.layers[0].fields[0].values, solved))
     assert len(scene.parts[0].layers[0].fields[0].values) == 2
     assert "360 MHz" in dipole.to_html(tmp_path / "sweep.html").read_text(encoding="utf-8")
+
+
+def test_patterns_have_as_many_directions_at_all_frequencies():
+    """Far from the origin more directions are needed at the higher frequency."""
+    off = cal.DeltaGap(line=np.array([[-0.01, 0, 0], [0.01, 0, 0]]) + [2.0, 0, 0])
+    sweep = cal.PECAntenna(STRIP.translated([2.0, 0, 0]), frequency=3e8, feed=off).sweep([2e8, 3.6e8])
+    low, high = (each.scene().parts[0].layers[0].shape for each in sweep)
+    assert low < high
+    (part,) = sweep.scene().parts
+    assert part.layers[0].shape == high and {len(each) for each in part.layers[0].fields[0].values} == {np.prod(high)}
+    alone = sweep[1].scene().parts[0].layers[0].fields[0].values[0]
+    assert np.array_equal(part.layers[0].fields[0].values[1], alone)
+    with pytest.raises(ValueError, match="'Gain' has values of shapes"):
+        stepped_scene([each.scene() for each in sweep], Steps("frequency", ["200 MHz", "360 MHz"]))
 
 
 def test_solutions_are_those_of_each_frequency():

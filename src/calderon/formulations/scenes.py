@@ -54,8 +54,8 @@ def pattern_layer(
 
 
 def stepped_scene(scenes: Sequence[Scene], steps: Steps) -> Scene:
-    """Scenes with the same bodies and fields as the steps of one: values change, shapes are those of the first. Parts
-    are left out where they differ in shape, as patterns with another number of directions do."""
+    """Scenes with the same bodies, parts and fields as the steps of one: values change, shapes are those of the first.
+    ValueError for parts that differ in shape, such as patterns with other numbers of directions."""
     layers = []
     for several in zip(*(each.layers for each in scenes), strict=True):
         first: Any = several[0]
@@ -64,13 +64,9 @@ def stepped_scene(scenes: Sequence[Scene], steps: Steps) -> Scene:
             replace(one, values=[each.fields[k].values[0] for each in own], short=len(own) > 4)
             for k, one in enumerate(first.fields)
         )
+        for one in fields:
+            if len(shapes := {np.shape(values) for values in one.values}) > 1:
+                raise ValueError(f"{one.name!r} has values of shapes {sorted(shapes)} at the steps of a scene")
         layers.append(replace(first, fields=fields))
-    same = [several for several in zip(*(each.parts for each in scenes), strict=True) if _same_shape(several)]
-    parts = tuple(stepped_scene(several, steps) for several in same)
+    parts = tuple(stepped_scene(several, steps) for several in zip(*(each.parts for each in scenes), strict=True))
     return replace(scenes[0], layers=tuple(layers), parts=parts, steps=steps)
-
-
-def _same_shape(scenes: Sequence[Scene]) -> bool:
-    """Whether the layers of scenes have as many values."""
-    sizes = {tuple(np.asarray(layer.fields[0].values[0]).shape for layer in each.layers) for each in scenes}
-    return len(sizes) == 1

@@ -16,6 +16,7 @@ from calderon.data.pattern_files import write_patterns
 from calderon.data.samples import Sampling
 from calderon.formulations.impulse_response import ImpulseResponse, impulse_response
 from calderon.formulations.options import SolveChoices, largest_dense, named_options
+from calderon.formulations.ports.feeds import Feeds
 from calderon.formulations.ports.port_sweep import write_touchstone
 from calderon.formulations.ports.power_waves import (
     Reference,
@@ -40,7 +41,7 @@ class Sweep(Sampling, Viewable, Sequence[Any]):
     """Solutions by frequency in Hz: `sweep[0]` is the first, fields and far fields have the axis `frequency`.
 
     frequencies: (n,) in Hz. solutions: as many. s: of antennas, the scattering matrices (n, p, p) for exp(-i omega t)
-    with lines of `reference` ohm at the feeds.
+    with lines of `reference` ohm at the feeds, of which available powers and realised gains are, too.
     """
 
     frequencies: NDArray[np.float64]
@@ -64,8 +65,10 @@ class Sweep(Sampling, Viewable, Sequence[Any]):
         return self.far_field_arrays(theta, phi).to_xarray()
 
     def far_field_arrays(self, theta: ArrayLike, phi: ArrayLike | None = None) -> LabelledArrays:
-        """Far fields by frequency and direction, as `far_field_arrays` of the solutions."""
-        return stacked(self.axis, [each.far_field_arrays(theta, phi) for each in self.solutions])
+        """Far fields by frequency and direction, as `far_field_arrays` of the solutions; realised gains of antennas are
+        those of generators of `reference` ohm."""
+        given = {"reference": self.reference} if isinstance(self.solutions[0], Feeds) else {}
+        return stacked(self.axis, [each.far_field_arrays(theta, phi, **given) for each in self.solutions])
 
     def arrays(self) -> LabelledArrays:
         """Numbers by frequency: of the solver, the `figures` of solutions that have some, and of antennas impedances,
@@ -148,7 +151,11 @@ class Sweep(Sampling, Viewable, Sequence[Any]):
         shown = np.unique(np.linspace(0, len(self) - 1, min(len(self), SHOWN)).round().astype(int)).tolist()
         size, unit = (1e6, "MHz") if self.frequencies.min() >= 1e6 else (1.0, "Hz")
         labels = [f"{self.frequencies[n] / size:.6g} {unit}" for n in shown]
-        found = stepped_scene([self.solutions[n].scene() for n in shown], Steps("frequency", labels))
+        # patterns have as many directions at all frequencies as the one with most needs
+        solutions = [self.solutions[n] for n in shown]
+        rows = max(getattr(each, "_pattern_rows", 0) for each in solutions)
+        scenes = [each._scene(rows) if rows else each.scene() for each in solutions]
+        found = stepped_scene(scenes, Steps("frequency", labels))
         return replace(found, subtitle=f"{len(self)} frequencies from {labels[0]} to {labels[-1]}")
 
     def samples(self, places: Places) -> Samples:

@@ -78,7 +78,8 @@ class FedBodies(Connectable, PortMatrices, RadarProblem[CompositeSolution | Comp
     ) -> Sweep | PortSweep:
         """The problem over frequencies in Hz, in SI units; the region around needs a constant permittivity.
 
-        sweep(frequencies, wave): a sequence of solutions with data by frequency; the wave gets the wavenumbers.
+        sweep(frequencies, wave): a sequence of solutions with data by frequency; the wave gets the wavenumbers. Gains
+        that are realised are those of generators of `reference` ohm.
         sweep(start, stop, points=201): S of the ports at so many frequencies, for lines of `reference` ohm, from as few
         solved ones as rational functions need that differ by less than `interpolate` from those of one frequency less.
         With modes of waveguides the sweep is `of_lines`.
@@ -90,7 +91,8 @@ class FedBodies(Connectable, PortMatrices, RadarProblem[CompositeSolution | Comp
         if not isinstance(wave, Real):
             own: Any = self
             problem = replace(own, frequency=None, impedance=self._ohms_around)
-            return sweep_of(problem, frequencies, wave, speed, **options)  # type: ignore[arg-type]
+            found = sweep_of(problem, frequencies, wave, speed, **options)  # type: ignore[arg-type]
+            return replace(found, reference=reference_resistance(reference))
         low, high = (positive_length(each, "frequency in Hz") for each in (frequencies, wave))  # type: ignore[arg-type]
         count = self._modes + self._ports
         if high < low or not count:

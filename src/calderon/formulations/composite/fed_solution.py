@@ -11,7 +11,8 @@ from calderon.formulations.composite.region_fields import RegionFields
 from calderon.formulations.composite.wires.wired_currents import WiredCurrents, WireSources
 from calderon.formulations.electromagnetic.antenna_solution import AntennaSolution
 from calderon.formulations.electromagnetic.dielectric_regions import Region
-from calderon.formulations.ports.feeds import reference_resistance
+from calderon.formulations.ports.feeds import available_power
+from calderon.formulations.ports.power_waves import Reference
 from calderon.mesh.errors import warn_of_accuracy
 
 MOST = 0.05
@@ -35,12 +36,12 @@ class CompositeAntennaSolution(RegionFields, AntennaSolution):
         """Whether a medium absorbs."""
         return any(np.imag(each.permittivity) or np.imag(each.permeability) for each in self.regions)
 
-    def available_power(self, reference: float = 50.0) -> float:
-        """Power in W of the waves into waveguides, sum |a|^2 / 2, and of generators of the internal resistance
-        `reference` (ohm) that give the ports these voltages, sum |U + R I|^2 / (8 R)."""
-        r, modes = reference_resistance(reference), len(self.waves)
-        waves = np.abs(self.voltages[modes:] + r * self.feed_currents[modes:]) ** 2 / (8 * r)
-        return float((np.abs(self.waves) ** 2).sum() / 2 + waves.sum())
+    def available_power(self, reference: Reference = 50.0) -> float:
+        """Power in W of the waves into waveguides, sum |a|^2 / 2, and of generators of the internal impedances
+        `reference` (ohm) that give the ports these voltages; see `AntennaSolution.available_power`."""
+        modes = len(self.waves)
+        generators = available_power(self.voltages[modes:], self.feed_currents[modes:], reference)
+        return float((np.abs(self.waves) ** 2).sum() / 2 + generators)
 
     def __str__(self) -> str:
         if self.power_ratio is None:

@@ -87,9 +87,9 @@ class RegionFields(FieldsInRegions):
         return {self.names[number]: self._on_walls(number).delivered_power() + with_wires.get(number, 0.0)
                 for number in bounded}  # fmt: skip
 
-    def scene(self) -> Scene:
+    def _scene(self, rows: int) -> Scene:
         """Surface currents and the pattern, and wires as tubes."""
-        shown: Scene = super().scene()  # type: ignore[misc]
+        shown: Scene = super()._scene(rows)  # type: ignore[safe-super]
         drawn = [self.currents.wires] if isinstance(self.currents, WiredCurrents) else []
         layers = [tubes(each.segments, each.currents) for each in (*drawn, *self.region_wires)]
         return replace(shown, layers=(*shown.layers, *layers))

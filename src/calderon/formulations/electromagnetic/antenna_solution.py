@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,8 @@ from calderon.data import LabelledArrays, Quantity
 from calderon.data.far_fields import Directions, decibels
 from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents
 from calderon.formulations.ports.feeds import Feeds, reference_resistance
-from calderon.formulations.scenes import currents_scene, directional_scene, pattern_rows
+from calderon.formulations.ports.power_waves import Reference
+from calderon.formulations.scenes import currents_scene, directional_scene
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.spaces import VectorFunction
 from calderon.view import Described, Scene, Viewable
@@ -93,14 +94,20 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
         z, r = self.input_impedance, reference_resistance(reference)
         return (z - r) / (z + r)
 
-    def far_field_arrays(self, theta: ArrayLike, phi: ArrayLike | None = None) -> LabelledArrays:
+    def far_field_data(self, theta: ArrayLike, phi: ArrayLike | None = None, *, reference: Reference = 50.0) -> Any:
+        """The far field as an `xarray.Dataset`; see `far_field_arrays`."""
+        return self.far_field_arrays(theta, phi, reference=reference).to_xarray()
+
+    def far_field_arrays(
+        self, theta: ArrayLike, phi: ArrayLike | None = None, *, reference: Reference = 50.0
+    ) -> LabelledArrays:
         """The far field by theta and phi in radians (1-D arrays, all pairs), or by vectors (n, 3), as
         `data.LabelledArrays`: amplitudes in V and phases in rad along theta-hat and phi-hat, `directivity`, `gain` and,
-        of generators of 50 ohm, `realized_gain` in dBi."""
+        of generators of `reference` ohm, `realized_gain` in dBi."""
         toward = Directions.of(theta, phi)
         found = toward.components(toward.evaluated(self.far_field))
         intensity = (np.abs(found[0].values) ** 2 + np.abs(found[1].values) ** 2) / (2 * self._eta)
-        powers = self.radiated_power(), self.input_power, self.available_power()
+        powers = self.radiated_power(), self.input_power, self.available_power(reference)
         for name, power in zip(("directivity", "gain", "realized_gain"), powers, strict=True):
             found.append(Quantity(name, decibels(4 * np.pi * intensity / power), "dBi", name))
         return toward.labelled(found, self._attributes)
@@ -116,12 +123,10 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
     def _eta(self) -> float:
         return float(np.real(self.currents.impedance))
 
-    def scene(self) -> Scene:
+    def _scene(self, rows: int) -> Scene:
         """The surface currents, and the gain in all directions."""
-        currents = self.currents.electric_currents
-        rows = pattern_rows(currents, self.currents.wavenumber)
         fed = ", ".join(f"{name}: {u:.4g} V" for name, u in zip(self.feeds, self.voltages, strict=True))
-        shown = currents_scene(currents, "Surface currents", fed)
+        shown = currents_scene(self.currents.electric_currents, "Surface currents", fed)
         return replace(shown, parts=(directional_scene(self.gain, rows, "gain", "dBi"),))
 
     @property

@@ -14,6 +14,7 @@ from calderon.data.samples import SampledField
 from calderon.exact import SPEED_OF_LIGHT
 from calderon.formulations.checks import wave_attributes
 from calderon.formulations.saving.solution_file import SavedSolution
+from calderon.formulations.scenes import pattern_rows
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Helmholtz
 from calderon.operators import electric_field, magnetic_field
@@ -24,6 +25,7 @@ from calderon.quadrature.sphere import far_field_square
 from calderon.spaces import VectorFunction
 from calderon.spaces.vector_space import DEGREE
 from calderon.validation import nonzero_wavenumber, of_any_shape, one_or_more_points, wave_impedance
+from calderon.view import Scene
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +172,19 @@ class RadiatedField(SampledField, SavedSolution):
 
     @abstractmethod
     def far_field_arrays(self, theta: ArrayLike, phi: ArrayLike | None = None) -> LabelledArrays: ...
+
+    @property
+    def _pattern_rows(self) -> int:
+        """Rows of directions of the pattern in a scene."""
+        return pattern_rows(self.currents.electric_currents, self.currents.wavenumber)
+
+    @abstractmethod
+    def _scene(self, rows: int) -> Scene:
+        """The surface currents, and the pattern in so many rows of directions."""
+
+    def scene(self) -> Scene:
+        """The surface currents, and the pattern in all directions."""
+        return self._scene(self._pattern_rows)
 
     def _has_field(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
         meshes = {id(j.space.mesh): j.space.mesh for j in self.currents.electric_currents}

@@ -12,7 +12,7 @@ from calderon.data.far_fields import Directions, decibels
 from calderon.formulations.checks import reference_amplitude
 from calderon.formulations.electromagnetic.extinction import CrossSections
 from calderon.formulations.electromagnetic.radiating_currents import RadiatedField, RadiatingCurrents
-from calderon.formulations.scenes import currents_scene, directional_scene, pattern_rows
+from calderon.formulations.scenes import currents_scene, directional_scene
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.validation import of_any_shape
 from calderon.view import Described, Scene, Viewable
@@ -90,11 +90,9 @@ class ElectromagneticSolution(CrossSections, RadiatedField, Viewable, Described)
         """Scattered power over incident intensity, int |F|^2 / |E_inc|^2 over all directions, in m^2."""
         return self.currents.far_field_square() / self.incident_amplitude**2
 
-    def scene(self) -> Scene:
+    def _scene(self, rows: int) -> Scene:
         """The surface currents, and the bistatic cross-section in all directions."""
-        currents = self.currents.electric_currents
-        rows = pattern_rows(currents, self.currents.wavenumber)
-        shown = currents_scene(currents, "Surface currents", f"field of {self.incident}")
+        shown = currents_scene(self.currents.electric_currents, "Surface currents", f"field of {self.incident}")
         return replace(shown, parts=(directional_scene(self.rcs, rows, "bistatic cross-section", "dB re 1 m²"),))
 
     @property

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.data.far_fields import Directions
 from calderon.data.pattern_files import Pattern, write_patterns
 from calderon.exact.angular import line_of_sight, radar_cross_section
+from calderon.formulations.ports.power_waves import Reference, reference_impedances
 from calderon.validation import positive_length, real_number, truth
 
 
@@ -58,11 +59,10 @@ class Feeds:
         """Time-averaged power in W that the feeds deliver, sum Re(U conj(I)) / 2."""
         return float(np.sum(self.voltages * self.feed_currents.conj()).real / 2)
 
-    def available_power(self, reference: float = 50.0) -> float:
-        """Power in W that generators of the internal resistance `reference` (ohm) could deliver which give the feeds
-        these voltages: sum |U + R I|^2 / (8 R)."""
-        r = reference_resistance(reference)
-        return float(np.sum(np.abs(self.voltages + r * self.feed_currents) ** 2) / (8 * r))
+    def available_power(self, reference: Reference = 50.0) -> float:
+        """Power in W that generators of the internal impedances `reference` (ohm, one resistance or one impedance for
+        each feed) could deliver which give the feeds these voltages: sum |U + Z I|^2 / (8 Re Z)."""
+        return available_power(self.voltages, self.feed_currents, reference)
 
     def directivity(
         self, theta: ArrayLike, phi: ArrayLike | None = None, polarization: str | None = None, *, decibels: bool = False
@@ -82,7 +82,7 @@ class Feeds:
         phi: ArrayLike | None = None,
         polarization: str | None = None,
         *,
-        reference: float = 50.0,
+        reference: Reference = 50.0,
         decibels: bool = False,
     ) -> NDArray[np.float64]:
         """4 pi U / (available power): the gain less what is reflected at feeds of `reference` ohm; arguments as for
@@ -122,7 +122,7 @@ class Feeds:
         left, right = below[below < top].max(initial=-1), below[below > top].min(initial=len(theta))
         return float(theta[min(right, len(theta) - 1)] - theta[max(left, 0)])
 
-    def pattern(self, theta: Any = None, phi: Any = None, reference: float = 50.0) -> Pattern:
+    def pattern(self, theta: Any = None, phi: Any = None, reference: Reference = 50.0) -> Pattern:
         """The far field by theta and phi in radians, 1-D arrays, by default every 5 degrees."""
         angles = [(theta, 180), (phi, 360)]
         toward = Directions.of(*(np.radians(np.arange(0, end + 1, 5.0)) if a is None else a for a, end in angles))
@@ -132,11 +132,21 @@ class Feeds:
         return Pattern(float(self.frequency), axes[0], axes[1], along[0], along[1], *powers, self._eta)
 
     def write_far_field(
-        self, path: str | os.PathLike[str], theta: Any = None, phi: Any = None, reference: float = 50.0
+        self, path: str | os.PathLike[str], theta: Any = None, phi: Any = None, reference: Reference = 50.0
     ) -> None:
         """Write the far field to a .ffe file (FEKO) or a .ffs file (CST), for exp(+j omega t) as these require; angles
         in radians, by default every 5 degrees. reference: of the lines, for the available power."""
         write_patterns(path, [self.pattern(theta, phi, reference)])
+
+
+def available_power(voltages: NDArray[np.complex128], currents: NDArray[np.complex128], reference: Reference) -> float:
+    """Power in W of generators with internal impedances Z = `reference` in ohm that give feeds these voltages (p,) and
+    currents (p,), sum |U + Z I|^2 / (8 Re Z)."""
+    if np.ndim(reference) == 0 and not np.iscomplexobj(reference):
+        z: Any = reference_resistance(reference)  # type: ignore[arg-type]
+    else:
+        z = np.asarray(reference_impedances(reference, len(voltages)))
+    return float(np.sum(np.abs(voltages + z * currents) ** 2 / (8 * np.real(z))))
 
 
 def reference_resistance(value: float) -> float:
