@@ -2,6 +2,7 @@
 
 import os
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -142,10 +143,10 @@ class Feeds:
 def available_power(voltages: NDArray[np.complex128], currents: NDArray[np.complex128], reference: Reference) -> float:
     """Power in W of generators with internal impedances Z = `reference` in ohm that give feeds these voltages (p,) and
     currents (p,), sum |U + Z I|^2 / (8 Re Z)."""
-    if np.ndim(reference) == 0 and not np.iscomplexobj(reference):
-        z: Any = reference_resistance(reference)  # type: ignore[arg-type]
+    if isinstance(reference, complex | Sequence | np.ndarray):
+        z: Any = np.asarray(reference_impedances(reference, len(voltages)))
     else:
-        z = np.asarray(reference_impedances(reference, len(voltages)))
+        z = reference_resistance(reference)
     return float(np.sum(np.abs(voltages + z * currents) ** 2 / (8 * np.real(z))))
 
 
