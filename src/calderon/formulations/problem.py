@@ -56,7 +56,7 @@ class Problem(Described, ABC, Generic[Solution]):
         `info` states. rtol: relative residual at which GMRES ends, by default 1e-5. compression_rtol: accuracy of a
         compressed matrix, default rtol / 10, and of "mlfmm" 1e-6 at least. solver: "gmres" (default) or "lu".
         preconditioner: a name out of `preconditioners`, whose first is the default; "mass" is the inverse mass matrix;
-        with method "hmatrix" also "hlu", hierarchical factors, for equations of the first kind; or None, or anything
+        with method "hmatrix" also "hlu", hierarchical factors, for sums of operators on one space; or None, or anything
         with a product M @ x. precision: "double" (default), "single", or for dense matrices "mixed". backend: "numba"
         or a device. progress: whether to show live progress; by default, on a terminal or in a notebook, of work over
         two seconds. keep_on_device: leave a dense matrix on the device of `backend`, where GMRES and (on CUDA) LU then
@@ -155,6 +155,12 @@ class Problem(Described, ABC, Generic[Solution]):
             return replace(options, preconditioner=self._inverses[precision])
         if options.solver == "lu":
             return options
+        if options.preconditioned_by("hlu") and not is_sum(self.system.operator):
+            names = " or ".join(map(repr, self.preconditioners))
+            raise ValueError(
+                f"preconditioner='hlu', hierarchical factors, is for sums of integral operators on one space, and the equation "
+                f"of this problem ({self.system.equation}) has blocks or products: take {names}"
+            )
         if options.preconditioned_by("factorised"):
             return replace(options, preconditioner=self._factorised)
         if not options.preconditioned_by("near"):

@@ -296,3 +296,10 @@ def test_sources_inside_and_lossy_surroundings_are_refused(sphere, solved):
     wet = {"air": cal.Material(80.0, conductivity=4.0), "top": AIR, "low": AIR}
     with pytest.raises(ValueError, match="has loss"):
         cal.MaxwellProblem(sphere, regions=wet, surfaces=HALVES, frequency=1e7)
+
+
+def test_factors_that_sums_of_regions_do_not_have_are_refused_before_the_matrix(sphere):
+    problem = of_sphere(sphere)
+    with pytest.raises(ValueError, match="hierarchical factors.*take 'near'"):
+        problem.solve(wave(1.0), method="hmatrix", preconditioner="hlu")
+    assert problem.system.matrix is None

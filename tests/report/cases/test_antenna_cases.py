@@ -7,6 +7,7 @@ import pytest
 
 import calderon as cal
 from calderon.case import CaseError, parse, read
+from calderon.formulations.linear_system import LinearSystem
 from calderon.report import headlines, run
 from calderon.report.kind import plan, sheet_of
 from calderon.report.sheet import BestEffort
@@ -91,6 +92,17 @@ def test_gain_and_efficiency_over_a_band(tmp_path):
     places = results.scene.arrows[0].places + results.scene.arrows[0].vectors / 2
     assert np.allclose(places, [[0, 0, 0], [0, 0, 0.125]]) and results.scene.arrows[0].texts == results.solution.feeds
     assert np.allclose(results.scene.arrows[0].vectors[:, :2], 0) and (results.scene.arrows[0].vectors[:, 2] > 0).all()
+
+
+def test_gain_over_a_band_takes_no_further_solutions(monkeypatch):
+    """By superposition of those for S; the one further is that of the pattern."""
+    solves, solve = [], LinearSystem.solve
+    monkeypatch.setattr(LinearSystem, "solve", lambda *given: solves.append(given) or solve(*given))
+    band = 'band = { start = "280 MHz", stop = "300 MHz", points = 2 }'
+    results = run(parse(BOARD.replace('frequency = "299.792458 MHz"', band) + "voltage = 2.0\n"))
+    assert len(solves) == results.sweep.solves + 1 == 3
+    (same,) = (each for each in results.radiations if each.frequency == results.solution.frequency)
+    assert same.gain == pytest.approx(results.largest_gain, abs=1e-6)
 
 
 SECOND = '[[port]]\nkind = "wire"\nat = ["0 m", "0 m", "0.125 m"]\nvoltage = 0.5\n'

@@ -83,8 +83,8 @@ class MaxwellProblem(FedBodies):
     Unknown are J = n x H and M = -n x E on interfaces, J on metal; the fields of both sides of each interface are equal
     (Poggio, Miller; Chang, Harrington; Wu, Tsai), the electric one is zero along metal. At edges where surfaces meet
     currents flow from one into the others as the sides say. preconditioner="near" (the default, of all methods) is the
-    LU factors of the equation with the fields of charges and currents at their own triangles alone, "hlu" of "hmatrix"
-    its own factors. Solid metal with a hollow has resonances that do not radiate, as by "efie".
+    LU factors of the equation with the fields of charges and currents at their own triangles alone. Solid metal with a
+    hollow has resonances that do not radiate, as by "efie".
 
     ports: a `DeltaGap`, a `WireGap` or several, slots in metal with one medium on both of its faces or gaps of wires;
     loads: `Lumped` elements in such slots, in series with a port in the same one. With ports `solve(voltages)` is that

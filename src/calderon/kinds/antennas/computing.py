@@ -45,6 +45,16 @@ def solve_options(case: AntennaCase, problem: Any) -> dict[str, Any]:
     return {} if is_dense else {"method": case.solver.method, "rtol": case.solver.rtol}
 
 
+def _solved(problem: Any, r: float, voltages: Sequence[Any], options: dict[str, Any]) -> tuple[Any, Any]:
+    """S for lines of r ohm, and the solution for voltages, by superposition of those for 1 V at one port; with modes of
+    waveguides that is None where no factors of the matrix are kept, as it would be solved for again."""
+    if len(voltages) == len(problem.ports):
+        found = problem.embedded(r, **options)
+        return found.scattering_matrix, found.combined(np.asarray(voltages, np.complex128))
+    s = problem.scattering_matrix(r, **options)
+    return s, None if problem.system.factors is None else problem.solve(voltages, **options)
+
+
 def _of_deck(file: CaseFile[AntennaCase]) -> Posed:
     antennas = file.case.antennas
     assert antennas.deck is not None
@@ -121,10 +131,11 @@ class AntennaKind(Kind[AntennaCase, Posed, AntennaResults]):
         def scattering(f: float) -> Any:
             problem: Any = posed.at(f)
             options = solve_options(case, problem)
-            found = problem.scattering_matrix(r, **options)
-            if len(hertz) > 1:  # the factors of the matrix are kept
-                radiation = Radiation.of(problem.solve(posed.voltages, **options))
-                radiations.extend([radiation] if radiation else [])
+            if len(hertz) == 1:
+                return problem.scattering_matrix(r, **options)
+            found, solution = _solved(problem, r, posed.voltages, options)
+            radiation = None if solution is None else Radiation.of(solution)
+            radiations.extend([radiation] if radiation else [])
             return found
 
         text = frequency_text(float(hertz[0])) + (f" to {frequency_text(float(hertz[-1]))}" if len(hertz) > 1 else "")
