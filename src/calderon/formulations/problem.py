@@ -158,8 +158,8 @@ class Problem(Described, ABC, Generic[Solution]):
         if options.preconditioned_by("hlu") and not is_sum(self.system.operator):
             names = " or ".join(map(repr, self.preconditioners))
             raise ValueError(
-                f"preconditioner='hlu', hierarchical factors, is for sums of integral operators on one space, and the equation "
-                f"of this problem ({self.system.equation}) has blocks or products: take {names}"
+                "preconditioner='hlu', hierarchical factors, is for sums of integral operators on one space, and the "
+                f"equation of this problem ({self.system.equation}) has blocks or products: take {names}"
             )
         if options.preconditioned_by("factorised"):
             return replace(options, preconditioner=self._factorised)

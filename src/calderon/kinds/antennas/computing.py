@@ -47,7 +47,7 @@ def solve_options(case: AntennaCase, problem: Any) -> dict[str, Any]:
 
 def _solved(problem: Any, r: float, voltages: Sequence[Any], options: dict[str, Any]) -> tuple[Any, Any]:
     """S for lines of r ohm, and the solution for voltages, by superposition of those for 1 V at one port; with modes of
-    waveguides that is None where no factors of the matrix are kept, as it would be solved for again."""
+    waveguides it is None unless factors of the matrix are kept, as it would be solved for again."""
     if len(voltages) == len(problem.ports):
         found = problem.embedded(r, **options)
         return found.scattering_matrix, found.combined(np.asarray(voltages, np.complex128))
