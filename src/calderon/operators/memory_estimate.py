@@ -71,11 +71,11 @@ def _counted(leaf: Any, wanted: Wanted) -> tuple[int, float]:
     sides = leaf.test, leaf.trial
     chosen = [np.sort(select(side, None).triangles) for side in sides]
     own = [side.mesh.triangles[side.triangles[which]] for side, which in zip(sides, chosen, strict=True)]
-    corners = [side.mesh.vertices[each] for side, each in zip(sides, own, strict=True)]
+    test, trial = (side.mesh.vertices[each] for side, each in zip(sides, own, strict=True))
     ids = vertex_numbers(sides[0], chosen[0], sides[1], chosen[1])
     half = sides[0] is sides[1]  # the rules of pairs in the other order are those of this one
-    points, many = touching_points(touching_pairs(*ids, half), *corners, wanted)
-    ratio = near_pairs(*corners, ids, leaf.quadrature.near, half)[1]
+    points, many = touching_points(touching_pairs(*ids, half), test, trial, wanted)
+    ratio = near_pairs(test, trial, ids, leaf.quadrature.near, half)[1]
     close = many or bool((ratio < CLOSE).any())
     cut = np.count_nonzero(degree_for(ratio, wanted.digits) == 0) * (2 if half else 1)
     return points, math.inf if close else int(cut)
