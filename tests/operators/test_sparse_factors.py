@@ -232,7 +232,7 @@ def test_sparse_and_lazy_blocks(opencl):
         ("matrix-free", {}, 1e-12),
         ("hmatrix", {"rtol": 1e-6}, 1e-6),
         ("mlfmm", {"rtol": 1e-3}, 1e-3),
-        pytest.param("mlfmm", {"rtol": 1e-3, "backend": "opencl"}, 1e-3, marks=pytest.mark.variant),
+        ("mlfmm", {"rtol": 1e-3, "backend": "opencl"}, 1e-3),
     ):
         check(table.assemble(method, **options), matrix, bound)
     assert distance(table.H.assemble().to_array(), matrix.conj().T) < 1e-12
