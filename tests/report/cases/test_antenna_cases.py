@@ -71,7 +71,7 @@ def test_a_deck_is_a_case(tmp_path):
 
 
 def test_gain_and_efficiency_over_a_band(tmp_path):
-    """A dipole with a load, and a second port beside: what is shown at solved frequencies is that of solutions."""
+    """A dipole with a load next to a second port: gains shown at solved frequencies are those of the solutions."""
     band = 'band = { start = "270 MHz", stop = "320 MHz", points = 11 }\nreference = 75\n[[wire]]'
     results = run(parse(DIPOLE.replace("[[wire]]", band, 1) + LOAD + SECOND))
     sheet, files = sheet_of(results), BestEffort(tmp_path)
