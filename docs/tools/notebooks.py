@@ -29,15 +29,25 @@ def executed(path: Path, folder: Path) -> Any:
     from jupyter_client.kernelspec import KernelSpec
     from jupyter_client.manager import AsyncKernelManager
 
-    start = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    manager = AsyncKernelManager()
-    manager._kernel_spec = KernelSpec(
-        argv=start, display_name="Python 3", language="python"
-    )
+    class ThisPython(AsyncKernelManager):
+        """Kernels of this Python, which end with their notebook."""
+
+        @property
+        def kernel_spec(self) -> KernelSpec:
+            start = "-m", "ipykernel_launcher", "-f", "{connection_file}"
+            return KernelSpec(
+                argv=[sys.executable, *start],
+                display_name="Python 3",
+                language="python",
+            )
+
     notebook = nbformat.read(path, as_version=4)
     place = {"metadata": {"path": str(folder)}}
     nbclient.NotebookClient(
-        notebook, km=manager, timeout=TIMEOUT, resources=place
+        notebook,
+        kernel_manager_class=ThisPython,
+        timeout=TIMEOUT,
+        resources=place,
     ).execute()
     return notebook
 

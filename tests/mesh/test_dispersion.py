@@ -1,10 +1,14 @@
 """Media that depend on the frequency: limits, causality, and where they are used and refused."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import calderon as cal
 from calderon.exact.vacuum import VACUUM_PERMITTIVITY, permittivity_of
+from calderon.mesh.tetrahedral.known_materials import _table
 
 MODELS = [
     cal.Debye(5.2, [70.0, 3.0], [8e-12, 1e-12]),
@@ -64,10 +68,51 @@ def test_names_have_sources_and_near_ones_are_offered():
         cal.material("FR-4")
 
 
+def test_tissues_have_the_published_constants():
+    """Relative permittivity and conductivity in S/m at 900 and 1800 MHz, C. Gabriel, AL/OE-TR-1996-0037 (1996)."""
+    published = {
+        "skin": (41.41, 0.867, 38.87, 1.18),
+        "cortical bone": (12.45, 0.143, 11.78, 0.275),
+        "grey matter": (52.73, 0.942, 50.08, 1.39),
+        "white matter": (38.89, 0.591, 37.01, 0.915),
+        "cerebrospinal fluid": (68.64, 2.41, 67.20, 2.92),
+    }
+    for name, (eps, sigma, eps_above, sigma_above) in published.items():
+        tissue = cal.material(name)
+        for f, expected in ((900e6, (eps, sigma)), (1800e6, (eps_above, sigma_above))):
+            constant = tissue.at(f)
+            assert (constant.permittivity, constant.conductivity) == pytest.approx(expected, rel=4e-3)  # as printed
+            assert permittivity_of(constant, f) == pytest.approx(permittivity_of(tissue, f), rel=1e-12)
+
+
+def test_tissues_are_those_of_the_table():
+    file = Path(__file__).parents[3] / "shared" / "data" / "tissues_gabriel.json"
+    if not file.exists():
+        pytest.skip("the reference values are not next to the project (shared/data/tissues_gabriel.json)")
+    table = json.loads(file.read_text(encoding="utf-8"))
+    names = {**table["aliases"], **{"cortical bone": "bone (cortical)", "wet skin": "skin (wet)"}}
+    names["inflated lung"] = "lung (inflated)"
+    tissues = [name for name, each in _table().items() if "Gabriel" in each["source"]]
+    assert len(tissues) == 15
+    for name in tissues:
+        for f, key in ((900e6, "900 MHz"), (1800e6, "1800 MHz")):
+            constant = cal.material(name).at(f)
+            expected = table["tissues"][names.get(name, name)]["check"][key]
+            assert (constant.permittivity, constant.conductivity) == pytest.approx(expected, rel=1e-4)
+
+
+def test_constants_at_a_frequency_keep_loss_and_refuse_gain():
+    board = cal.Material(4.0, conductivity=0.01, loss_tangent=0.02, density=2.0, permeability=3.0).at(1e9)
+    assert board.conductivity == pytest.approx(0.01 + 2 * np.pi * 1e9 * 8.8541878128e-12 * 0.08)
+    assert (board.permittivity, board.permeability, board.loss_tangent, board.density) == (4.0, 3.0, 0.0, 2.0)
+    with pytest.raises(ValueError, match="gain"):
+        cal.Material(lambda f: 2 - 1j).at(1e9)
+    with pytest.raises(ValueError, match="permittivity=-"):
+        cal.Material(cal.Drude(1.0, 1e15, 1e12)).at(1e14)
+
+
 def test_fields_in_time_refuse_dispersion():
     box = cal.mesh.box([0, 0, 0], [1, 1, 1], 1)
     for given in (cal.Material(MODELS[0]), cal.Material(2.0, loss_tangent=0.1)):
-        with pytest.raises(
-            ValueError, match="time-domain fields have no dispersion, use the constants at the frequency"
-        ):
+        with pytest.raises(ValueError, match=r"have no dispersion, use the constants at the .* material.at"):
             cal.MaxwellDG(box, 1, materials=dict.fromkeys(box.names, given))

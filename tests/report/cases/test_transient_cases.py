@@ -160,6 +160,21 @@ def calderon_command(*arguments: str | Path):
             "[materials.glass]\npermitivity = 2\n[solver]",
             "did you mean 'permittivity'? [materials.glass] accepts",
         ),
+        (
+            "[solver]",
+            '[materials.part]\nmaterial = "muscel"\n[solver]',
+            "unknown material 'muscel': did you mean 'muscle'?",
+        ),
+        (
+            "[solver]",
+            '[materials.part]\nmaterial = "muscle"\nconductivity = 1.0\n[solver]',
+            "material and conductivity: give the name of a material, or constants",
+        ),
+        (
+            "[solver]",
+            '[materials.part]\nmaterial = "muscle"\n[solver]',
+            "material = 'muscle' has constants at a frequency: give it in [physics]",
+        ),
         ('problem = "transient"', 'problem = "transint"', "did you mean 'transient'?"),
         ('"3 V/m"', '"0 V/m"', 'line 13: initial.electric_field = "0 V/m": a field strength here must not be zero'),
         (

@@ -286,7 +286,7 @@ class FieldsInTime(Kind[TransientCase, MaxwellDG, TransientResults]):
             with stages.stage("average the absorption rate"):
                 average = fields.averaged_sar(case.output.sar.mass, case.output.sar.voxel)
                 amplitudes = replace(amplitudes, averaged=average)
-        shape = meshes.step_report(mesh, {name: medium.material for name, medium in case.materials.items()})
+        shape = meshes.step_report(mesh, case.media)
         return TransientResults(file, mesh, shape, facts, signals, cuts, amplitudes, error, final, watch.files)
 
     def plan(self, file: CaseFile[TransientCase], stages: Stages) -> list[Row]:
@@ -339,7 +339,7 @@ def simulation(
     solver = case.solver
     result = MaxwellDG(
         mesh, solver.order, flux=solver.flux, courant=solver.courant, boundaries=case.boundaries,
-        materials={name: medium.material for name, medium in case.materials.items()},
+        materials=case.media,
         sources=[one.at(case.physics.frequency or 0.0) for one in case.source],
         precision=solver.precision, backend=solver.backend, local_time_stepping=solver.local_time_stepping,
         progress=progress,

@@ -1,5 +1,6 @@
 """Case files of fields in time: [mesh], [physics], [materials], [[source]], [initial], [solver], [run], [output]."""
 
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ from calderon.case.quantities import (
 from calderon.case.solver import Backend, Precision
 from calderon.case.table import CaseModel, Table, key
 from calderon.case.waves import Wave
-from calderon.mesh import Material
+from calderon.mesh import Material, material
 from calderon.waves import CurrentSource, RampedSine, TransientPlaneWave
 
 SOLIDS: dict[str, Keys] = {
@@ -184,16 +185,33 @@ class TransientPhysics(Table):
 
 
 class Medium(Table):
-    """[materials.NAME]: constants of the part of the mesh with that name; permittivity and permeability relative."""
+    """[materials.NAME]: constants of the part of the mesh with that name; permittivity and permeability relative.
+    material: a name that `cal.material` knows, with its constants at the frequency in [physics], instead of them."""
 
-    permittivity: float = key("relative", 1.0, gt=0)
-    permeability: float = key("relative", 1.0, gt=0)
-    conductivity: Conductivity = key("of the part", 0.0)
+    material: str | None = key('of the table of materials, such as "muscle", at the frequency in [physics]')
+    permittivity: float | None = key("relative; 1 unless given", gt=0)
+    permeability: float | None = key("relative; 1 unless given", gt=0)
+    conductivity: Conductivity | None = key("of the part; 0 unless given")
     density: Density | None = key("of tissue, for absorption rates")
 
-    @property
-    def material(self) -> Material:
-        return Material(self.permittivity, self.permeability, self.conductivity, self.density)
+    CONSTANTS: ClassVar = ("permittivity", "permeability", "conductivity")
+
+    @model_validator(mode="after")
+    def _has_one_source(self) -> "Medium":
+        given = [name for name in self.CONSTANTS if getattr(self, name) is not None]
+        if self.material is not None and given:
+            raise ValueError(f"material and {given[0]}: give the name of a material, or constants")
+        self.at(1e9)
+        return self
+
+    def at(self, frequency: float | None) -> Material:
+        """Its constants at the frequency in [physics], which only a named material needs."""
+        if self.material is None:
+            given = {name: each for name in self.CONSTANTS if (each := getattr(self, name)) is not None}
+            return Material(density=self.density, **given)
+        if frequency is None:
+            raise ValueError(f"material = {self.material!r} has constants at a frequency: give it in [physics]")
+        return replace(material(self.material).at(frequency), density=self.density)
 
 
 class TransientSolver(Table):
@@ -251,8 +269,14 @@ class TransientCase(CaseModel):
     run: Run
     output: TransientOutput = TransientOutput()
 
+    @property
+    def media(self) -> dict[str, Material]:
+        """The constants of the parts of the mesh, by their names."""
+        return {name: medium.at(self.physics.frequency) for name, medium in self.materials.items()}
+
     @model_validator(mode="after")
     def _fits_together(self) -> "TransientCase":
+        self.media  # noqa: B018
         if not self.source and self.initial is None:
             raise ValueError("no excitation of the fields: give a [[source]] or [initial]")
         if self.physics.frequency is None and (self.source or self.run.periods is not None):

@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Complex, Real
 
-from calderon.validation import positive_length, real_number
+import scipy.constants
+
+from calderon.validation import finite_number, positive_length, real_number, refuse_gain
 
 
 @dataclass(frozen=True)
@@ -45,14 +47,24 @@ class Material:
                 text = f"density={self.density!r}: a positive number in kg/m^3, or None, is needed"
                 raise ValueError(text) from None
 
+    def at(self, frequency: float) -> "Material":
+        """A medium of constants that equals this one at a frequency f in Hz: with eps (1 + i tan delta) there, its
+        permittivity is the real part, its conductivity sigma + 2 pi f epsilon_0 times the imaginary part, and its loss
+        tangent 0. ValueError for a permittivity with gain, or whose real part is not positive."""
+        f, given = positive_length(frequency, "frequency"), self.permittivity
+        value = finite_number(given(f), f"the permittivity at {f:g} Hz") if callable(given) else given
+        refuse_gain(value, "the permittivity")
+        lossy = complex(value * (1 + 1j * self.loss_tangent))
+        loss = 2 * math.pi * f * scipy.constants.epsilon_0 * lossy.imag
+        return replace(self, permittivity=lossy.real, conductivity=self.conductivity + loss, loss_tangent=0.0)
+
     def at_one_frequency(self, what: str) -> tuple[float, float, float]:
         """Permittivity, permeability and conductivity of fields in time; ValueError, of `what`, for those that depend
         on the frequency."""
         if not isinstance(self.permittivity, Real) or self.loss_tangent:
             raise ValueError(
                 f"{what} depends on the frequency, by its permittivity or loss tangent: time-domain fields have no "
-                "dispersion, use the constants at the frequency of interest, conductivity = 2 pi f epsilon_0 "
-                "Im(permittivity)"
+                "dispersion, use the constants at the frequency of interest, material.at(frequency)"
             )
         return float(self.permittivity), self.permeability, self.conductivity
 
