@@ -1,22 +1,95 @@
-"""Scattering of ports over a band, as reports of boards and of antennas show it."""
+"""Scattering of ports and radiation over a band, as reports of boards and of antennas show them."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 import calderon.plots as plots
 from calderon.formulations import PortSweep
 from calderon.formulations.ports.power_waves import reference_text
 from calderon.report.formatting import Column, Row, decibels, decibels_of_power, frequency_text, frequency_unit
-from calderon.report.reflection import bandwidth, headline_bandwidth
+from calderon.report.reflection import accepted_part, bandwidth, headline_bandwidth
 from calderon.report.sheet import Sheet, panel
+
+LEAST = 1e-3
+"""Part of the power at a port that all ports together accept, below which gains are those of rounding."""
+STEP = 3
+"""Degrees between directions in which the largest gain is looked for."""
+LOSSLESS = 99.0
+"""Efficiency in per cent above which there is no curve of it."""
+
+
+@dataclass(frozen=True)
+class Radiation:
+    """At a frequency in Hz: radiated over accepted power, and the largest gain in dBi."""
+
+    frequency: float
+    efficiency: float
+    gain: float
+
+    @classmethod
+    def of(cls, solution: Any) -> "Radiation | None":
+        """The numbers of a solution; None where ports accept less than `LEAST` of the power at one of them."""
+        if accepted_share(solution) < LEAST:
+            return None
+        share = float(solution.radiated_power()) / float(solution.input_power)
+        return cls(float(solution.frequency), share, largest_gain(solution))
+
+
+def accepted_share(solution: Any) -> float:
+    """Power that all ports accept over the largest at one of them."""
+    through = np.real(solution.voltages * np.conj(solution.feed_currents)) / 2
+    return float(through.sum() / np.abs(through).max())
+
+
+def largest_gain(solution: Any) -> float:
+    """In dBi, of all directions by steps of `STEP` degrees."""
+    angles = (np.radians(np.arange(0, end, STEP)) for end in (181, 360))
+    theta, phi = np.meshgrid(*angles, indexing="ij")
+    return float(decibels_of_power(solution.gain(theta, phi)).max())
+
+
+def over_band(
+    radiations: Sequence[Radiation], frequencies: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Efficiencies and largest gains in dBi at frequencies (n,), by cubic polynomials without overshoot between those
+    that were solved."""
+    found = sorted(radiations, key=lambda each: each.frequency)
+    hertz = np.array([each.frequency for each in found])
+    values = np.array([[each.efficiency, each.gain] for each in found])
+    kept = np.clip(frequencies, hertz[0], hertz[-1])
+    efficiency, gain = scipy.interpolate.PchipInterpolator(hertz, values)(kept).T
+    return efficiency, gain
 
 
 class PortResults:
-    """Names and levels of S over a band, of a result with `sweep`."""
+    """Names and levels of S over a band, of a result with `sweep`, and the power that its ports accept."""
 
     sweep: PortSweep
+    solution: Any
+    modes: int = 0
+    """The number of modes of waveguides, which are the first ports."""
+
+    @property
+    def reference(self) -> float:
+        """The resistance in ohm of the lines to which S refers."""
+        raise NotImplementedError
+
+    @property
+    def generators(self) -> str:
+        """The generators that feed the ports, of realised gains."""
+        return "" if self.modes else f" with generators of {self.reference:g} Ω"
+
+    @property
+    def accepted_over_band(self) -> NDArray[np.float64] | None:
+        """Accepted over available power at each frequency, for the voltages or waves of the solution."""
+        into = getattr(self.solution, "waves", ())  # of wires alone there are none
+        waves = np.append(into, self.solution.voltages[len(into) :])
+        return accepted_part(self.sweep.s, waves, self.reference, self.modes)
 
     @property
     def names(self) -> dict[str, tuple[int, int]]:
@@ -78,6 +151,32 @@ def scattering(results: Any, sheet: Sheet) -> None:
     ends = frequency_text(float(frequencies[0])), frequency_text(float(frequencies[-1]))
     caption = f"Reflection, with the resistance and reactance in parts of {lines}, inductive ones above."
     sheet.picture("smith.png", caption, lambda path: plots.smith(own, path, ends=ends))
+
+
+@panel("radiations")
+def gain_over_frequency(results: Any, sheet: Sheet) -> None:
+    """The largest gain, the realised one and the efficiency over the band."""
+    solved = [each.efficiency for each in results.radiations]
+    low, high = 100 * min(solved), 100 * max(solved)
+    text = f"{low:.4g}" if high - low < 0.05 else f"{low:.4g} to {high:.4g}"
+    sheet.block("Radiation over the band", [("radiated, of the accepted power", text, "%")])
+    if len(solved) < 2:
+        return
+    hertz = results.sweep.frequencies
+    efficiency, gain = over_band(results.radiations, hertz)
+    gains, caption = {"gain": gain}, f"Largest gain of all directions, solved at {len(solved)} frequencies"
+    if results.accepted_over_band is not None:
+        gains["realised gain"] = gain + decibels_of_power(results.accepted_over_band)
+        caption += f"; realised: less what returns{results.generators}"
+    columns: list[Column] = [("frequency_Hz", hertz), ("efficiency", efficiency)]
+    columns += [(f"{name.replace(' ', '_')}_dBi", values) for name, values in gains.items()]
+    sheet.columns("gain_over_frequency.csv", columns)
+    factor, unit = frequency_unit(float(hertz.min()))
+    axis = f"frequency ({unit})"
+    sheet.cartesian("gain_over_frequency.png", f"{caption}.", hertz / factor, gains, axis, "gain (dBi)")
+    if low < LOSSLESS:
+        caption, curve = "Radiated power in parts of the accepted one.", {"efficiency": 100 * efficiency}
+        sheet.cartesian("efficiency.png", caption, hertz / factor, curve, axis, "efficiency (%)")
 
 
 def _lines(results: Any) -> str:

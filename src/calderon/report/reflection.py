@@ -73,3 +73,19 @@ def standing_wave_ratio(s: ArrayLike) -> NDArray[np.float64]:
 def accepted(s: ArrayLike) -> NDArray[np.float64]:
     """1 - |S11|^2 of the power of the line: by this, the realised gain is less than the gain."""
     return np.asarray(1 - np.abs(s) ** 2)
+
+
+def accepted_part(
+    s: NDArray[np.complex128], given: NDArray[np.complex128], r: float, modes: int
+) -> NDArray[np.float64]:
+    """(n,) accepted over available power, by S (n, p, p) for lines of r ohm at ports after the modes of waveguides.
+
+    given (p,): waves into modes, then voltages U of ports. The waves a into ports follow from U / r^(1/2) = a + S a;
+    available is the power of all waves, and accepted what does not come back.
+    """
+    one, known = np.eye(s.shape[-1]), np.arange(s.shape[-1]) < modes
+    system = np.where(known[:, None], one, one + s)
+    sides = np.where(known, given, given / np.sqrt(r))
+    into = np.linalg.solve(system, np.broadcast_to(sides, s.shape[:2])[..., None])[..., 0]
+    back = (s @ into[..., None])[..., 0]
+    return np.asarray(1 - (np.abs(back) ** 2).sum(axis=1) / (np.abs(into) ** 2).sum(axis=1))

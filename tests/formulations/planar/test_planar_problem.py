@@ -25,9 +25,23 @@ def antenna():
     return cal.PlanarProblem(BOARD, PATCH, ports=[PROBE])
 
 
+SOLVED = []
+
+
 @pytest.fixture(scope="module")
 def sweep(antenna):
-    return antenna.sweep(2.2e9, 2.5e9, points=61)
+    return antenna.sweep(2.2e9, 2.5e9, points=61, voltages=2.0, solved=SOLVED.append)
+
+
+def test_solutions_of_a_sweep_are_those_of_their_frequencies(antenna, sweep):
+    """Voltages of 2 V, and S by the same currents."""
+    assert [each.frequency for each in SOLVED] == sweep.solved.tolist()
+    first = SOLVED[0]
+    alone = antenna.solve(first.frequency, 2.0)
+    assert first.gain(0.3, 0.0) == pytest.approx(alone.gain(0.3, 0.0), rel=1e-12)
+    assert first.feed_currents == pytest.approx(alone.feed_currents, rel=1e-12)
+    z = first.voltages[0] / first.feed_currents[0]
+    assert sweep.solved_s[0, 0, 0] == pytest.approx((z - 50) / (z + 50), rel=1e-12)
 
 
 def test_resonance_of_a_patch(sweep):

@@ -7,7 +7,7 @@ import calderon as cal
 from calderon.exact import SPEED_OF_LIGHT
 from calderon.formulations.composite.guides.modes import waveguide_modes
 from calderon.formulations.ports.port_arrows import port_arrows
-from calderon.kinds.antennas.radiation import accepted_part
+from calderon.report.reflection import accepted_part
 
 A, B, LENGTH, F = 22.86e-3, 10.16e-3, 24e-3, 10e9  # WR-90
 MEDIA = {"air": cal.mesh.Material(), "guide": cal.mesh.Material()}

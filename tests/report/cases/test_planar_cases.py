@@ -93,6 +93,13 @@ def test_a_result_has_its_files_with_units(tmp_path):
         gains = list(csv.DictReader(stream))
     upward = float(results.solution.gain(0.0, 0.0, decibels=True))
     assert [float(gains[90][f"gain_{plane}_dBi"]) for plane in ("xz", "yz")] == pytest.approx([upward] * 2, abs=1e-6)
+    band = np.genfromtxt(tmp_path / "out" / "gain_over_frequency.csv", delimiter=",", names=True)[least]
+    assert len(results.radiations) == results.sweep.solves
+    assert band["gain_dBi"] == pytest.approx(results.largest_gain, abs=0.02)
+    power = results.solution.power
+    assert band["efficiency"] == pytest.approx(power.radiated / power.accepted, rel=2e-3)
+    returned = 10 * np.log10(1 - 10 ** (levels[least] / 10))
+    assert band["realised_gain_dBi"] - band["gain_dBi"] == pytest.approx(returned, abs=1e-6)
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     power = summary["power_W"]
     assert power["radiated"] + power["surface_waves"] == pytest.approx(power["accepted"], rel=1e-3)

@@ -1,7 +1,7 @@
 """Metal between the layers of a stack, with ports: what it does to voltages and to plane waves."""
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Unpack
 
@@ -106,10 +106,13 @@ class PlanarProblem(Board):
         if isinstance(voltages, str | bytes) or not isinstance(voltages, Iterable):
             raise TypeError(f"voltages are a list with those of each solution, got {describe(voltages)}")
         checked = [self._voltages(each) for each in voltages]
-        found = self._port_currents(frequency, options)
+        return self._solutions(self._port_currents(frequency, options), checked)
+
+    def _solutions(self, found: PortCurrents, voltages: Sequence[Complex]) -> list[PlanarSolution]:
+        """Solutions for several sets of voltages by these currents."""
         admittances, solutions = self._admittances(found), []
-        for u in checked:
-            fields = self._fields(frequency, found.coefficients @ u, found.info)
+        for u in voltages:
+            fields = self._fields(found.equation.frequency, found.coefficients @ u, found.info)
             solutions.append(PlanarSolution(**fields, voltages=u, feed_currents=admittances @ u))
         return solutions
 
@@ -200,10 +203,13 @@ class PlanarProblem(Board):
     def scattering_matrix(self, frequency: float, reference: float = 50.0, **options: Unpack[PlanarChoices]) -> Complex:
         """S (p, p) for lines of the impedance `reference` in ohm, of line ports relative to their own impedance;
         textbooks with exp(j omega t) have the conjugate. Options as in `solve`."""
-        resistance = reference_resistance(reference)
+        return self._scattering(self._port_currents(frequency, options), reference_resistance(reference))
+
+    def _scattering(self, found: PortCurrents, resistance: float) -> Complex:
+        """S by these currents."""
         if not self._has_lines:
-            return scattering(self.admittance_matrix(frequency, **options), resistance)
-        currents = self.currents(frequency, **options)
+            return scattering(self._admittances(found), resistance)
+        frequency, currents = found.equation.frequency, found.coefficients
         toward, back = np.eye(len(self.ports)) + resistance * np.array([1, -1])[:, None, None] * (
             self.weights.T @ currents
         )  # 2 sqrt(R) times the waves at ports of 1 V
@@ -242,23 +248,36 @@ class PlanarProblem(Board):
     @named_options
     def sweep(
         self, start: float, stop: float, points: int = 201, *, reference: float = 50.0, interpolate: float = 1e-3,
+        voltages: ArrayLike = 1.0, solved: Callable[[PlanarSolution], object] | None = None,
         **options: Unpack[PlanarChoices],
     ) -> PortSweep:  # fmt: skip
         """S at `points` frequencies from start to stop in Hz, from as few solved ones as rational functions need that
         differ by less than `interpolate` from those of one frequency less; their error is about a tenth of that.
-        Options as in `solve`."""
+        solved: called with the solution for `voltages` at each frequency that is solved, for gains over the band.
+        Options as in `solve`.
+
+            gains = {}
+            problem.sweep(2.2e9, 2.5e9, solved=lambda each: gains.update({each.frequency: each.gain(0.0, 0.0)}))
+        """
         low, high = (positive_length(each, "frequency in Hz") for each in (start, stop))
         if high < low:
             raise ValueError(f"a sweep goes from a lower to a higher frequency, got {start!r} to {stop!r} Hz")
         points = whole_number(points, "points")
         require_memory(16 * points * len(self.ports) ** 2, "a sweep", "choose fewer points")
         tolerance(interpolate, "interpolate", example="1e-3")
+        u = None if solved is None else self._voltages(voltages)
         frequencies = np.linspace(low, high, points)
         resistance = reference_resistance(reference)
         self.warn_of_coarse_meshes(high)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "edges of up to", AccuracyWarning)  # once for all frequencies
-            at = lambda f: self.scattering_matrix(f, resistance, **options)  # noqa: E731
+
+            def at(f: float) -> Complex:
+                currents = self._port_currents(f, options)
+                if solved is not None and u is not None:
+                    solved(self._solutions(currents, [u])[0])
+                return self._scattering(currents, resistance)
+
             return adaptive_sweep(at, frequencies, resistance, interpolate, of_lines=self._has_lines)
 
     @property

@@ -15,11 +15,11 @@ from calderon.formulations.ports.port_sweep import adaptive_sweep
 from calderon.formulations.sweep import warned_of_coarse_meshes
 from calderon.kinds.antennas.model import AntennaCase
 from calderon.kinds.antennas.panels import PANELS
-from calderon.kinds.antennas.radiation import LEAST, Radiation, accepted_share
 from calderon.kinds.antennas.results import AntennaResults
 from calderon.report import Kind, Stages
 from calderon.report.formatting import Row, frequency_text
 from calderon.report.kind import cost_rows, plan_rows
+from calderon.report.port_panels import LEAST, Radiation, accepted_share
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,11 @@ import numpy as np
 
 import calderon.plots as plots
 from calderon.formulations.scenes import directional_scene
-from calderon.kinds.antennas.radiation import accepted_part, over_band
 from calderon.kinds.antennas.results import AntennaResults
 from calderon.report import Sheet, panel
-from calderon.report.formatting import GAIN, Column, Row, decibels_of_power, frequency_unit, number, ohms
-from calderon.report.port_panels import resonances, scattering
+from calderon.report.formatting import GAIN, Column, Row, number, ohms
+from calderon.report.port_panels import gain_over_frequency, resonances, scattering
 from calderon.report.reflection import LINE, reflection, standing_wave_ratio
-
-LOSSLESS = 99.0
-"""Efficiency in per cent above which there is no curve of it."""
 
 
 @panel("solution")
@@ -60,35 +56,6 @@ def gain(results: AntennaResults, sheet: Sheet) -> None:
     sheet.view(lambda: replace(directional_scene(solution.gain, 61, "gain", "dBi"), caption=around))
     if results.metal is None:
         sheet.view(lambda: replace(results.scene, caption=f"Currents at {results.at}, peak values."))
-
-
-@panel("radiations")
-def gain_over_frequency(results: AntennaResults, sheet: Sheet) -> None:
-    """The largest gain, the realised one and the efficiency over the band."""
-    solved = [each.efficiency for each in results.radiations]
-    low, high = 100 * min(solved), 100 * max(solved)
-    text = f"{low:.4g}" if high - low < 0.05 else f"{low:.4g} to {high:.4g}"
-    sheet.block("Radiation over the band", [("radiated, of the accepted power", text, "%")])
-    if len(solved) < 2:
-        return
-    sweep, hertz = results.sweep, results.sweep.frequencies
-    efficiency, gain = over_band(results.radiations, hertz)
-    case, r = results.file.case, results.file.case.antennas.reference
-    into = getattr(results.solution, "waves", ())  # of wires alone there are none
-    waves = np.append(into, results.solution.voltages[len(into) :])
-    part = accepted_part(sweep.s, waves, r, case.modes)
-    gains = {"gain": gain, "realised gain": gain + decibels_of_power(part)}
-    lines = "" if case.modes else f" with generators of {r:g} Ω"
-    caption = f"Largest gain of all directions, solved at {len(solved)} frequencies; realised: less what returns{lines}"
-    columns: list[Column] = [("frequency_Hz", hertz), ("efficiency", efficiency)]
-    columns += [(f"{name.replace(' ', '_')}_dBi", values) for name, values in gains.items()]
-    sheet.columns("gain_over_frequency.csv", columns)
-    factor, unit = frequency_unit(float(hertz.min()))
-    axis = f"frequency ({unit})"
-    sheet.cartesian("gain_over_frequency.png", f"{caption}.", hertz / factor, gains, axis, "gain (dBi)")
-    if low < LOSSLESS:
-        caption, curve = "Radiated power in parts of the accepted one.", {"efficiency": 100 * efficiency}
-        sheet.cartesian("efficiency.png", caption, hertz / factor, curve, axis, "efficiency (%)")
 
 
 @panel("file")

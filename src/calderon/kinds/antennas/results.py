@@ -11,11 +11,10 @@ import calderon.plots as plots
 from calderon.formulations import PortSweep, Resonance
 from calderon.formulations.ports.port_arrows import port_arrows
 from calderon.kinds.antennas.model import AntennaCase
-from calderon.kinds.antennas.radiation import Radiation, largest_gain
 from calderon.report import Result
 from calderon.report.formatting import decibels_of_power, frequency_text
 from calderon.report.panels import ShownCurrent
-from calderon.report.port_panels import PortResults
+from calderon.report.port_panels import PortResults, Radiation, largest_gain
 from calderon.view import Scene
 
 
@@ -32,6 +31,14 @@ class AntennaResults(PortResults, Result[AntennaCase]):
     @property
     def unknowns(self) -> int:
         return int(self.problem.unknowns)
+
+    @property
+    def modes(self) -> int:  # type: ignore[override]
+        return self.file.case.modes
+
+    @property
+    def reference(self) -> float:
+        return self.file.case.antennas.reference
 
     @property
     def at(self) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 import calderon.mesh as meshes
 from calderon.case import CaseFile
-from calderon.formulations import PlanarProblem, PortSweep
+from calderon.formulations import PlanarProblem, PlanarSolution, PortSweep
 from calderon.kinds.planar.model import PlanarCase, Ribbon, Via
 from calderon.kinds.planar.panels import PANELS
 from calderon.kinds.planar.results import PlanarResults, resonances_of
@@ -17,6 +17,7 @@ from calderon.mesh import TriangleMesh
 from calderon.report import Kind, Stages
 from calderon.report.formatting import Row, frequency_text
 from calderon.report.kind import plan_rows
+from calderon.report.port_panels import Radiation
 from calderon.report.second_mesh import SecondMesh, estimated, longer_edges, second_mesh
 
 
@@ -86,8 +87,14 @@ class Planar(Kind[PlanarCase, PlanarProblem, PlanarResults]):
             else:
                 low, high, points = planar.band.start, planar.band.stop, planar.band.points
                 text = f"{frequency_text(low)} to {frequency_text(high)}"
+            radiations: list[Radiation] = []
+
+            def solved(solution: PlanarSolution) -> None:
+                radiations.extend([found] if (found := Radiation.of(solution)) else [])
+
+            band: dict[str, Any] = {"voltages": case.voltages, "solved": solved} if points > 1 and case.radiates else {}
             with stages.stage("solve the ports", text):
-                sweep = posed.sweep(low, high, points, reference=planar.reference, **sweep_options(case))
+                sweep = posed.sweep(low, high, points, reference=planar.reference, **band, **sweep_options(case))
         best = float(sweep.frequencies[np.abs(sweep.s[:, 0, 0]).argmin()])
         at = best if planar.frequency is None else planar.frequency
         with stages.stage("solve the pattern", frequency_text(at)), file.blamed("planar", "frequency"):
@@ -95,7 +102,7 @@ class Planar(Kind[PlanarCase, PlanarProblem, PlanarResults]):
             solution, *by_port = posed.solve_all(at, [case.voltages, *alone], **solve_options(case))
             solution.power  # noqa: B018
         second = self._second_sweep(file, posed, sweep, stages)
-        return PlanarResults(file, posed, sweep, solution, second_mesh=second, by_port=tuple(by_port))
+        return PlanarResults(file, posed, sweep, solution, second, tuple(by_port), tuple(radiations))
 
     def _second_sweep(
         self, file: CaseFile[PlanarCase], problem: PlanarProblem, sweep: PortSweep, stages: Stages

@@ -276,6 +276,11 @@ class PlanarCase(Boarded):
         return float(self.stack.interfaces[self.interface])
 
     @property
+    def radiates(self) -> bool:
+        """Whether there is an open half-space."""
+        return "vacuum" in (self.planar.below, self.planar.above)
+
+    @property
     def voltages(self) -> list[float]:
         """In V, one for each port."""
         usual = [1.0] + [0.0] * (len(self.port) - 1)

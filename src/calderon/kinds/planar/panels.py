@@ -15,7 +15,7 @@ from calderon.report.formatting import (
     ohms,
 )
 from calderon.report.panels import lengths_of
-from calderon.report.port_panels import resonances, scattering
+from calderon.report.port_panels import gain_over_frequency, resonances, scattering
 from calderon.report.reflection import LINE, accepted, reflection, standing_wave_ratio
 
 
@@ -94,6 +94,7 @@ PANELS = (
     resonances,
     scattering,
     gain,
+    gain_over_frequency,
     power,
     error,
 )

@@ -16,7 +16,7 @@ from calderon.mesh import TriangleMesh
 from calderon.report import Result
 from calderon.report.formatting import decibels_of_power, frequency_text
 from calderon.report.panels import ShownCurrent
-from calderon.report.port_panels import PortResults
+from calderon.report.port_panels import PortResults, Radiation
 from calderon.report.scenes import stepped_currents
 from calderon.report.second_mesh import SecondMesh
 from calderon.view import Scene, Steps
@@ -31,19 +31,29 @@ def resonances_of(sweep: PortSweep) -> list[Resonance]:
 @dataclass(frozen=True)
 class PlanarResults(PortResults, Result[PlanarCase]):
     """S over the band of a case, or at its frequency, and the solution at one frequency; by_port: of several ports, the
-    solutions for 1 V at each alone."""
+    solutions for 1 V at each alone. radiations: for the voltages of the case, at the solved frequencies of a band."""
 
     problem: PlanarProblem
     sweep: PortSweep
     solution: PlanarSolution
     second_mesh: SecondMesh | None = None
     by_port: tuple[PlanarSolution, ...] = ()
+    radiations: tuple[Radiation, ...] = ()
 
     equation = "<f, E> = Z_s <f, J> for all RWG functions f; E of J by the Green's functions of the layers"
 
     @property
     def unknowns(self) -> int:
         return self.problem.function_space.dimension
+
+    @property
+    def reference(self) -> float:
+        return self.file.case.planar.reference
+
+    @property
+    def accepted_over_band(self) -> NDArray[np.float64] | None:
+        """None with lines, whose waves are not those of a generator at a gap."""
+        return None if self.sweep.of_lines else super().accepted_over_band
 
     @property
     def metal(self) -> TriangleMesh:
@@ -106,7 +116,7 @@ class PlanarResults(PortResults, Result[PlanarCase]):
     @property
     def radiates(self) -> bool:
         """Whether there is an open half-space."""
-        return "vacuum" in (self.file.case.planar.below, self.file.case.planar.above)
+        return self.file.case.radiates
 
     @cached_property
     def largest_gain(self) -> float:
