@@ -78,6 +78,20 @@ def test_what_a_wire_accepts_is_radiated_whatever_the_mesh_is_called(tmp_path):
     assert np.array_equal(loaded.electric(x), solution.electric(x))
     assert loaded.radiated_power() == solution.radiated_power()
     assert "wires" in [layer.name for layer in solution.scene().layers]
+    # what flows out of the wire is in the current that is shown: I = int div J, largest at the foot, radial there
+    shown, current = solution.surface, solution.feed_currents[0]
+    assert mesh.areas @ shown.divergence() == pytest.approx(current, rel=1e-9)
+    assert (mesh.areas @ (2 * shown - shown).divergence()) == pytest.approx(current, rel=1e-9)
+    vectors = shown.at_centroids()
+    around = np.linalg.norm(mesh.vertices[mesh.triangles], axis=2).min(axis=1) < 1e-9
+    assert np.linalg.norm(vectors, axis=1).argmax() in np.flatnonzero(around)
+    radius = np.linalg.norm(mesh.centroids, axis=1)
+    along = np.einsum("ni,ni->n", vectors, mesh.centroids / radius[:, None])[around]
+    assert along == pytest.approx(-current / (2 * np.pi * radius[around]), rel=0.25)
+    assert np.array_equal(loaded.surface.at_centroids(), vectors)
+    np.testing.assert_allclose(again.surface.at_centroids(), vectors @ spin.T, rtol=0, atol=1e-6 * abs(vectors).max())
+    moment = mesh.areas @ vectors
+    np.testing.assert_allclose(shown.integral(), moment, rtol=0, atol=1e-12 * abs(vectors).max())
 
 
 def test_fields_next_to_wires_obey_the_laws_of_induction_and_of_circuits():

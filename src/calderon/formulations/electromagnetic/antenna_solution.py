@@ -49,8 +49,8 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
 
     @property
     def surface(self) -> VectorFunction:
-        """The surface current J in A/m; of a thin sheet the sum of both faces."""
-        return self.currents.electric_currents[0]
+        """The surface current J in A/m; of a thin sheet the sum of both faces; with what flows out of wires."""
+        return self.currents.shown[0]
 
     @property
     def input_impedance(self) -> complex:
@@ -126,7 +126,7 @@ class AntennaSolution(RadiatedField, Feeds, Viewable, Described):
     def _scene(self, rows: int) -> Scene:
         """The surface currents, and the gain in all directions."""
         fed = ", ".join(f"{name}: {u:.4g} V" for name, u in zip(self.feeds, self.voltages, strict=True))
-        shown = currents_scene(self.currents.electric_currents, "Surface currents", fed)
+        shown = currents_scene(self.currents.shown, "Surface currents", fed)
         return replace(shown, parts=(directional_scene(self.gain, rows, "gain", "dBi"),))
 
     @property

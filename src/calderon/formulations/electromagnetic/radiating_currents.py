@@ -47,6 +47,11 @@ class RadiatingCurrents:
     quadrature: Quadrature = field(default_factory=lambda: Quadrature(regular=DEGREE))
     share: float = 1.0
 
+    @property
+    def shown(self) -> tuple[VectorFunction, ...]:
+        """The electric currents as pictures and files have them."""
+        return self.electric_currents
+
     @of_any_shape
     def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         """E (n, 3) in V/m at points (n, 3); on the surfaces the mean of both sides, with a warning."""

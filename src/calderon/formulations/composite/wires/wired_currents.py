@@ -1,16 +1,20 @@
 """Currents on surfaces and on wires that radiate together."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import cKDTree
 
 from calderon.exact import unit_directions
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
 from calderon.formulations.wires.radiation import far_fields, near_fields
+from calderon.mesh import TriangleMesh
 from calderon.quadrature.sphere import far_field_square
+from calderon.spaces import VectorFunction
+from calderon.spaces.space import Tags, supported_triangles
 from calderon.validation import one_or_more_points
 
 Complex = NDArray[np.complex128]
@@ -45,6 +49,31 @@ class WireSources:
             magnetic[some] += np.einsum("mq,mqi->mi", slope, np.cross(offset, self.moments))
         return electric, magnetic
 
+    def means(self, mesh: TriangleMesh) -> tuple[Complex, Complex]:
+        """Means over the triangles of a mesh of what flows out of wires into it: the current (nt, 3) in A/m and its
+        divergence (nt,) in A/m^2."""
+        current, charge = np.zeros((mesh.number_of_triangles, 3), np.complex128), np.zeros(mesh.number_of_triangles)
+        begin, along = self.segments[:, :3], self.segments[:, 3:6] * self.segments[:, 6:7]
+        used = mesh.used_vertices
+        away, near = cKDTree(mesh.vertices[used]).query(np.concatenate([begin, begin + along]))
+        feet = used[np.unique(near[away < 1e-6 * np.tile(self.segments[:, 6], 2)])]
+        around = np.flatnonzero(np.isin(mesh.triangles, feet).any(axis=1))
+        if not len(self.points) or not len(around):
+            return current, charge.astype(np.complex128)
+        # the triangle of a point: x = sum of barycentric coordinates (m, n, 3) times corners, none of them negative
+        corners = mesh.vertices[mesh.triangles[around]]
+        inverse = np.linalg.pinv(np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2))
+        offset = self.points[:, None] - corners[:, 0]
+        inner = np.einsum("nij,mnj->mni", inverse, offset)
+        error = offset - np.einsum("nji,mnj->mni", corners[:, 1:] - corners[:, :1], inner)
+        outside = np.maximum(-np.minimum(inner.min(axis=2), 1 - inner.sum(axis=2)), 0)
+        size = np.sqrt(mesh.areas[around])
+        own = around[np.argmin(outside + np.linalg.norm(error, axis=2) / size, axis=1)]
+        np.add.at(current, own, self.moments)
+        found = charge.astype(np.complex128)
+        np.add.at(found, own, self.charges)
+        return current / mesh.areas[:, None], found / mesh.areas
+
     def far(self, directions: Floats, k: float, eta: float) -> Complex:
         """F (m, 3) in V toward unit vectors (m, 3)."""
         found = far_fields(self.segments, self.currents, k, eta, directions)
@@ -53,11 +82,49 @@ class WireSources:
         return np.asarray(found + 1j * k * eta / (4 * np.pi) * of_metal)
 
 
+@dataclass(frozen=True, eq=False)
+class CurrentWithFeet(VectorFunction):
+    """A surface current in A/m with what flows into the surface where wires end on it: means (nt, 3) over triangles,
+    and those of its divergence (nt,) in A/m^2. `values` are those of the space alone, as that part is infinite at the
+    ends of wires."""
+
+    feet: Complex = field(kw_only=True)
+    charges: Complex = field(kw_only=True)
+
+    def at_centroids(self) -> NDArray[Any]:
+        """(nt, 3) vectors at the centroids, with the means of what flows out of wires."""
+        return super().at_centroids() + self.feet
+
+    def divergence(self) -> NDArray[Any]:
+        return super().divergence() + self.charges
+
+    def integral(self, tags: Tags = None) -> NDArray[Any]:
+        mesh = self.space.mesh
+        some = supported_triangles(mesh, tags)
+        return np.asarray(super().integral(tags) + mesh.areas[some] @ self.feet[some])
+
+    def __mul__(self, factor: complex) -> Self:
+        return replace(super().__mul__(factor), feet=self.feet * factor, charges=self.charges * factor)
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Self) -> Self:
+        found = super().__add__(other)
+        return replace(found, feet=self.feet + other.feet, charges=self.charges + other.charges)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WiredCurrents(RadiatingCurrents):
     """Currents on surfaces, and `wires` in the same medium, whose constants are real where there are far fields."""
 
     wires: WireSources
+
+    @property
+    def shown(self) -> tuple[VectorFunction, ...]:
+        first, *others = self.electric_currents
+        feet, charges = self.wires.means(first.space.mesh)
+        given = first.space, first.coefficients, first.label, first.unit
+        return CurrentWithFeet(*given, feet=feet, charges=charges), *others
 
     def electric(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
         return self._added(0, super().electric, points, backend, precision)
