@@ -4,7 +4,8 @@
   1.15), and steps of GMRES, preconditioner "near", against the ball without the cut (1.3);
 - the same with --unknowns (20,000) by plane waves: seconds and bytes an unknown against the ball without the cut (1.4);
 - a straight wire of 2001 segments against nec2c, if that is installed (half of its processor time);
-- 64 dipoles with 64 ports against one port of them (1.5).
+- 64 dipoles with 64 ports against one port of them (1.5);
+- a ball in halves of two media: two meshes, and the solver in time (`halves`), in dB.
 """
 
 import resource
@@ -17,13 +18,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 
 import calderon as cal
 from benchmarks.common import results
 from benchmarks.common.machine import Floor
-from calderon.mesh.shapes.flat import disc
+from benchmarks.common.spheres import cut_ball
+from benchmarks.problems import halves
+from benchmarks.problems.halves import in_halves
 
 WAVE = cal.PlaneWave([0, 0, 1], polarization=[1, 0, 0])
 MEDIUM, K, SMALL, SEGMENTS = 2.25, 1.5, (2356, 3920), 2001
@@ -31,7 +33,7 @@ DECK = "CE\nGW 1 {0} 0 0 -5 0 0 5 1e-4\nGE 0\nEX 0 1 {1} 0 1 0\nFR 0 1 0 0 299.7
 
 
 def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]:
-    """All four; --unknowns: about so many of the second."""
+    """All; --unknowns: about so many of the second."""
     record: dict[str, Any] = {}
     table = results.table("Composite bodies and wires", ["", "ratio", "at most", "this", "other"])
     for name, bound, pair in (
@@ -44,26 +46,12 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
         record[name] = {"ratio": ratio, "bound": bound, "values": list(pair)}
         table.add_row(name, f"{ratio:.3g}", f"{bound:g}", *(f"{each:.4g}" for each in pair))
     screen.print(table)
-    return record
+    return record | {"halves": halves.show(screen)}
 
 
 def _cut_ball(unknowns: int) -> cal.MaxwellProblem:
     """A ball in two halves of one medium, with about so many unknowns."""
-    h = 8.06 * unknowns**-0.5  # of the disc, from which the halves are mapped
-    flat = disc(1.0, h)
-    radius = np.linalg.norm(flat.vertices[:, :2], axis=1, keepdims=True)
-    angle = radius * np.pi / 2
-    upper = flat.vertices * np.where(radius > 0, np.sin(angle) / np.maximum(radius, 1e-300), 0)
-    upper[:, 2] = np.cos(angle[:, 0])
-    t, n = flat.triangles, len(upper)
-    vertices = np.concatenate([upper, upper * [1, 1, -1], flat.vertices])
-    whole = np.concatenate([t, t[:, [0, 2, 1]] + n, t + 2 * n])
-    names = {"upper": 0, "lower": 1, "cut": 2}
-    mesh = cal.TriangleMesh(vertices, whole, np.repeat([0, 1, 2], len(t)), names).merged_vertices(1e-6)
-    surfaces = {"upper": cal.Interface("air", "top"), "lower": cal.Interface("air", "low"),
-                "cut": cal.Interface("top", "low")}  # fmt: skip
-    media = {"air": cal.Material(), "top": cal.Material(MEDIUM), "low": cal.Material(MEDIUM)}
-    return cal.MaxwellProblem(mesh, regions=media, surfaces=surfaces, wavenumber=K)
+    return in_halves(cut_ball(unknowns), MEDIUM, MEDIUM, K)
 
 
 def _seconds(work: Callable[[], Any]) -> float:

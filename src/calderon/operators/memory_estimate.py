@@ -61,20 +61,22 @@ def _bytes_of(leaf: Any) -> int:
         nodes = int(fibre_points(np.array([wavenumber * edge]), degree)[0])
         return int(nodes * products * 3_000_000 * min(1.0, stretch / 4.0)) + pieces + lists
     points, cut = _counted(leaf, Wanted(leaf.quadrature.singular, wavenumber, 1, degree, 6))
-    # tables are kept for the next assembly and copied; on one mesh those of pairs in the other order are made, too
-    tables = 8 * products * points * (4 if sides[0].mesh is sides[1].mesh else 2)
-    return tables + FEWEST + int(min(pieces, CUT * cut)) + lists
+    return 8 * products * points + FEWEST + int(min(pieces, CUT * cut)) + lists
 
 
 def _counted(leaf: Any, wanted: Wanted) -> tuple[int, float]:
-    """The points of all rules of touching pairs, and how many near pairs are cut, inf where some are close ones."""
+    """The points of all tables of touching pairs, and how many near pairs are cut, inf where some are close ones."""
     sides = leaf.test, leaf.trial
-    chosen = [np.sort(select(side, None).triangles) for side in sides]
-    own = [side.mesh.triangles[side.triangles[which]] for side, which in zip(sides, chosen, strict=True)]
+    chosen = [select(side, None).triangles for side in sides]
+    numbers = [side.triangles[which] for side, which in zip(sides, chosen, strict=True)]
+    own = [side.mesh.triangles[which] for side, which in zip(sides, numbers, strict=True)]
     test, trial = (side.mesh.vertices[each] for side, each in zip(sides, own, strict=True))
     ids = vertex_numbers(sides[0], chosen[0], sides[1], chosen[1])
-    half = sides[0] is sides[1]  # the rules of pairs in the other order are those of this one
-    points, many = touching_points(touching_pairs(*ids, half), test, trial, wanted)
+    half = sides[0] is sides[1]
+    touching = touching_pairs(*ids, half)
+    first, second = (which[touching.pairs[:, side]] for side, which in enumerate(numbers))
+    backward = (first > second) & (sides[0].mesh is sides[1].mesh)
+    points, many = touching_points(touching, test, trial, wanted, backward)
     ratio = near_pairs(test, trial, ids, leaf.quadrature.near, half)[1]
     close = many or bool((ratio < CLOSE).any())
     cut = np.count_nonzero(degree_for(ratio, wanted.digits) == 0) * (2 if half else 1)

@@ -240,15 +240,25 @@ def _touching_rules(
     return assigned, np.concatenate(many)
 
 
-def touching_points(touching: TouchingPairs, test: Array, trial: Array, wanted: Wanted) -> tuple[int, bool]:
-    """The points of the distinct rules of touching pairs of triangles with corners (m, 3, 3), known without tables, and
-    whether some pairs need too many."""
-    assigned, many = _touching_rules(touching, test, trial, wanted)
+def touching_points(
+    touching: TouchingPairs, test: Array, trial: Array, wanted: Wanted, backward: NDArray[np.bool_]
+) -> tuple[int, bool]:
+    """The points of all tables of touching pairs that are held at a time, known without tables, and whether some pairs
+    need too many: of each distinct rule, which is kept for the next assembly, of those in the other order, and of the
+    tables of both orders as one. Arguments as in `special_rules`."""
+    forward, few = _distinct_codes(touching.part(~backward), test, trial, wanted)
+    back, others = _distinct_codes(touching.part(backward).exchanged(), trial, test, wanted)
     points = 0
-    for code in np.unique(np.concatenate([each.codes for each in assigned])):
+    for code in np.concatenate([np.union1d(forward, back), back, forward, back]):
         shared, (nodes, *angular) = _digits(int(code))
         points += nodes * len(ROLES[shared]) * math.prod(angular[: 4 - shared])
-    return points, bool(many.size)
+    return points, not (few and others)
+
+
+def _distinct_codes(touching: TouchingPairs, test: Array, trial: Array, wanted: Wanted) -> tuple[NDArray[Any], bool]:
+    """The codes of the distinct rules of touching pairs, and whether all pairs have one."""
+    assigned, many = _touching_rules(touching, test, trial, wanted)
+    return np.unique(np.concatenate([each.codes for each in assigned])), not many.size
 
 
 def _touching_codes(

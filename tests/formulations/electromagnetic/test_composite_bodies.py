@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from benchmarks.problems import halves as halves_of_balls
 
 import calderon as cal
 from calderon.formulations.composite.equation import local_equation
@@ -126,6 +127,15 @@ def test_halves_of_two_materials_converge_with_the_square_of_the_edges():
         found.append(10 * np.log10(np.array(rcs)))
     first, second = (abs(found[n + 1] - found[n]).max() for n in range(2))
     assert second < 0.05 and second < 0.55 * first
+
+
+@pytest.mark.variant
+def test_halves_of_two_materials_agree_with_the_solver_in_time():
+    """In both planes, also where the pattern is 25 dB down; one material first, against Mie."""
+    pytest.importorskip("gmsh")
+    for row in (found := halves_of_balls.differences()).values():
+        assert row["largest"] < 0.25 and row["mean"] < 0.05
+    assert found["two media, two meshes"]["largest"] < 0.05
 
 
 def test_the_matrix_is_symmetric_and_every_method_has_it(sphere, solved):

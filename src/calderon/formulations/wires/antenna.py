@@ -27,7 +27,7 @@ from calderon.formulations.problem import require_several
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.wires.earth import Earth, earth_below
 from calderon.formulations.wires.network import WireNetwork
-from calderon.formulations.wires.reactions import reaction_matrix
+from calderon.formulations.wires.reactions import bytes_of_assembly, reaction_matrix
 from calderon.formulations.wires.solution import WireSolution, illumination
 from calderon.formulations.wires.wire import Wire
 from calderon.layers import Stack
@@ -156,7 +156,10 @@ class WireAntenna(Connectable, Described):
         """The plan of the matrix and its factors, before memory is taken: bytes, seconds."""
         count, segments = self.unknowns, len(self.network.segments)
         work = Cost(REACTION * segments**2 + 8 / 3 * count**3)
-        nbytes = 16 * (3 * count**2 + 256 * segments)
+        # an assembly, or the matrix and its factors; a kilobyte of tables a segment
+        nbytes = max(bytes_of_assembly(segments, count), 32 * count**2) + 1000 * segments
+        if self._earth is not None:
+            nbytes = max(nbytes, 16 * count**2 + self._earth.bytes_of_assembly(self.network.segments))
         return Plan("dense", nbytes, work.seconds, lines=(("unknowns", str(count)),))
 
     def matrix(self) -> Complex:

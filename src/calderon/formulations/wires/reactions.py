@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.numba import jitable_part, kernel, thread_count
 from calderon.backends.threads import counted, run_tasks
 
 GAUSS = {n: np.polynomial.legendre.leggauss(n) for n in (2, 3, 4, 6)}
@@ -275,6 +275,20 @@ def half_matrix(segments: NDArray[np.float64], k: complex, ground: bool, low: in
     return out
 
 
+def run_length(segments: int) -> int:
+    """Segments of a run, whose rows of the matrix are filled together."""
+    return max(1, min(64, segments // 4 + 1))
+
+
+def bytes_of_assembly(segments: int, functions: int) -> int:
+    """Bytes that `reaction_matrix` takes at most: the rows of all runs, with those of the functions that two of them
+    share, and either their sum or, on every thread, 4.5 arrays (2 r, 2 n) for runs of r segments, by measurement."""
+    run = run_length(segments)
+    threads = min(thread_count(), -(-segments // run))
+    rows = 16 * functions * (functions + 2 * segments // run)
+    return rows + max(16 * functions**2, threads * 16 * 9 * run * segments)
+
+
 def reaction_matrix(
     segments: NDArray[np.float64], k: complex, ground: bool, functions: sparse.csr_array,
     advance: Callable[[int, int], None] | None = None,
@@ -285,18 +299,21 @@ def reaction_matrix(
     roles of the two segments of a near pair differ.
     """
     n = len(segments)
-    total: NDArray[np.complex128] = np.zeros((functions.shape[1],) * 2, np.complex128)
-    chunk = max(1, min(64, n // 4 + 1))
+    chunk = run_length(n)
     count = -(-n // chunk)
-    found = [np.empty((0, 0), np.complex128)] * count
+    found: list[tuple[NDArray[np.integer], NDArray[np.complex128]] | None] = [None] * count
 
     def work(task: int) -> None:
         low, high = task * chunk, min(n, (task + 1) * chunk)
-        found[task] = half_matrix(segments, k, ground, low, high) @ functions
+        own = functions[2 * low : 2 * high]
+        touched = np.unique(own.indices)  # functions on these segments: other rows are zero
+        found[task] = touched, own[:, touched].T @ (half_matrix(segments, k, ground, low, high) @ functions)
 
     run_tasks(work, count, advance=counted(advance, count))
-    for task in range(count):
-        low = 2 * task * chunk
-        rows = functions[low : low + len(found[task])]
-        total += rows.T @ found[task]
-    return np.asarray(0.5 * (total + total.T), np.complex128)
+    total: NDArray[np.complex128] = np.zeros((functions.shape[1],) * 2, np.complex128)
+    while found:
+        touched, rows = found.pop()  # type: ignore[misc]
+        total[touched] += rows
+    total += total.T
+    total *= 0.5
+    return total
