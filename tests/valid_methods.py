@@ -482,7 +482,8 @@ def boards() -> Iterator[tuple[Any, Methods]]:
     shown = {**ANGLES, "decibels": True}
     yield solution, {
         "available_power": {"reference": 50.0}, "axial_ratio": shown, "directivity": shown, "gain": shown,
-        "beam_width": {"phi": 0.0, "level": 3.0}, "electric": near, "magnetic": near, "far_field": ANGLES,
+        "beam_width": {"phi": 0.0, "level": 3.0}, "main_lobe": {"normal": [0, 0, 1]},
+        "electric": near, "magnetic": near, "far_field": ANGLES,
         "pattern": {"theta": [0.1, 0.2], "phi": [0.0], "reference": 50.0}, "save": {"path": FOLDER / "board.h5"},
         "write_far_field": {"path": FOLDER / "board.ffe", "theta": [0.1, 0.2], "phi": [0.0], "reference": 50.0},
     }  # fmt: skip

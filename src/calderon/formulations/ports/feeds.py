@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.data.far_fields import Directions
+from calderon.data.lobes import Lobe, strongest_lobe
 from calderon.data.pattern_files import Pattern, write_patterns
 from calderon.exact.angular import line_of_sight, radar_cross_section
 from calderon.formulations.ports.power_waves import Reference, reference_impedances
@@ -122,6 +123,11 @@ class Feeds:
         below = np.flatnonzero(gain < level * gain[top])
         left, right = below[below < top].max(initial=-1), below[below > top].min(initial=len(theta))
         return float(theta[min(right, len(theta) - 1)] - theta[max(left, 0)])
+
+    def main_lobe(self, normal: ArrayLike) -> Lobe:
+        """The strongest lobe of the gain in the plane across `normal` (3,): its direction, level in dBi, width between
+        directions of half of the gain, and the ratios in dB to the opposite direction and to the next lobe."""
+        return strongest_lobe(lambda directions: self.gain(directions, decibels=True), normal)
 
     def pattern(self, theta: Any = None, phi: Any = None, reference: Reference = 50.0) -> Pattern:
         """The far field by theta and phi in radians, 1-D arrays, by default every 5 degrees."""
