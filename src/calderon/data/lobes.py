@@ -12,6 +12,8 @@ STEPS = 1440
 """Directions of a circle that are compared, .25 degrees apart."""
 DROP = 10 * np.log10(2.0)
 """Decibels below the maximum at which a lobe ends."""
+SILENT = -200.0
+"""Decibels below which a gain is rounding."""
 
 
 class Lobe(NamedTuple):
@@ -32,7 +34,7 @@ class Lobe(NamedTuple):
 def strongest_lobe(level: Callable[[NDArray[np.float64]], NDArray[np.float64]], normal: ArrayLike) -> Lobe:
     """The strongest lobe of a level in dB of unit vectors (n, 3) in the plane across `normal` (3,), from levels every
     .25 degrees, between which half of the intensity is found by straight lines. ValueError for a vector without
-    length."""
+    length, and for a plane into which nothing goes."""
     axis = unit_vector(normal, "normal")
     first = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
     first /= np.linalg.norm(first)
@@ -40,6 +42,8 @@ def strongest_lobe(level: Callable[[NDArray[np.float64]], NDArray[np.float64]], 
     circle = np.cos(angles)[:, None] * first + np.sin(angles)[:, None] * np.cross(axis, first)
     found = level(circle)
     top = int(found.argmax())
+    if not found[top] > SILENT:
+        raise ValueError(f"nothing goes into the plane across normal = {np.asarray(normal).tolist()}: it has no lobe")
     drop = found[top] - np.roll(found, -top)  # the maximum in front
     outside = np.flatnonzero(drop > DROP)
     if not len(outside):

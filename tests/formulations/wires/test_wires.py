@@ -93,6 +93,9 @@ def test_the_beam_of_a_yagi_is_that_of_nec_and_that_of_a_short_dipole_is_known()
     assert around.width == 2 * np.pi and around.side_lobe == np.inf
     with pytest.raises(ValueError, match="normal"):
         short.main_lobe([0, 0, 0])
+    level = cal.Wire([[-0.25, 0, 0.1], [0.25, 0, 0.1]], 1e-3, 8)
+    with pytest.raises(ValueError, match="nothing goes into the plane across normal = "):
+        cal.WireAntenna(level, cal.WireGap([0, 0, 0.1]), F, ground="pec").solve().main_lobe([0, 0, 1])
 
 
 @pytest.mark.parametrize(("sigma", "z", "gain"), [(5.8e7, 82.04 + 47.24j, 2.06), (1e6, 98.25 + 58.48j, 1.33)])

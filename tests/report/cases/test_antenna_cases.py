@@ -54,6 +54,8 @@ def test_a_dipole_with_a_load_in_series_with_its_port():
     assert told["largest gain"][1] == "dBi" and float(told["radiated, of the accepted power"][0]) < 60
     numbers = sheet_of(results).numbers
     assert numbers["radiated_W"] / numbers["accepted_W"] == pytest.approx(85.7 / 185.7, rel=0.05)
+    widths = {plane: each["width_deg"] for plane, each in numbers["beams"].items()}  # 78 degrees of a thin dipole
+    assert widths == pytest.approx({"xz plane": 78, "yz plane": 78, "xy plane": 360}, abs=1)
     assert dict((row[0], row[1]) for row in plan(parse(DIPOLE)))["unknowns"] == "41"
 
 

@@ -58,6 +58,28 @@ def gain(results: AntennaResults, sheet: Sheet) -> None:
         sheet.view(lambda: replace(results.scene, caption=f"Currents at {results.at}, peak values."))
 
 
+@panel("solution")
+def beams(results: AntennaResults, sheet: Sheet) -> None:
+    """The strongest lobes in those planes of two axes where the gain is half of the largest one or more."""
+    rows, numbers = list[Row](), {}
+    for axis, (name, gains) in zip(([0, 1, 0], [1, 0, 0], [0, 0, 1]), results.cuts[1].items(), strict=True):
+        if gains.max() < results.largest_gain - 3.1:
+            continue
+        lobe = results.solution.main_lobe(axis)
+        width = float(np.degrees(lobe.width))
+        numbers[name] = {"width_deg": width, "front_to_back_dB": min(lobe.front_to_back, 300.0)}
+        rows.append(
+            (f"beam width, {name}", "all around" if width == 360 else f"{width:.1f}", "" if width == 360 else "°")
+        )
+        if np.isfinite(lobe.front_to_back):
+            rows.append(("front to back there", f"{lobe.front_to_back:.1f}", "dB"))
+        if np.isfinite(lobe.side_lobe):
+            rows.append(("next lobe there", f"{-lobe.side_lobe:.1f}".replace("-", "\u2212"), "dB"))
+    if rows:
+        sheet.numbers["beams"] = numbers
+        sheet.block(f"Beams at {results.at}", rows)
+
+
 @panel("file")
 def parts(results: AntennaResults, sheet: Sheet) -> None:
     """The numbers of wires, surfaces and loads."""
@@ -73,4 +95,4 @@ def parts(results: AntennaResults, sheet: Sheet) -> None:
     sheet.block("Antenna", rows)
 
 
-PANELS = (parts, impedance, gain, resonances, scattering, gain_over_frequency)
+PANELS = (parts, impedance, gain, beams, resonances, scattering, gain_over_frequency)
