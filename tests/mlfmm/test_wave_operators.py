@@ -171,7 +171,7 @@ def test_near_entries_are_those_of_the_dense_matrix():
 
 def test_near_entries_in_16_bits_keep_their_values_and_the_sums_of_rows():
     operator = cal.hypersingular(GREEN, P1)
-    packed, plain = (operator.assemble("mlfmm", rtol=rtol).media[0].near[0][2] for rtol in (5e-4, 3e-4))
+    packed, plain = (operator.assemble("mlfmm", rtol=rtol).media[0].near[0].store for rtol in (5e-4, 3e-4))
     assert packed.is_packed and not plain.is_packed and packed.nbytes < 0.62 * plain.nbytes
     random = np.random.default_rng(2)
     count = int(packed.layout.starts[-1])
@@ -198,11 +198,15 @@ def test_blocks_of_one_medium_take_one_traversal():
         x = vectors(table.shape[1], 2)
         x[: len(x) // 2, 0] = x[len(x) // 2 :, 1] = 0.0  # M alone, J alone
         assert len(fast.media) == 1 and fast.media[0].rank == traversals
+        assert [len(alike.regions) for alike, _ in fast.media[0].near] == [2, 2]  # one store for T, one for K
         apart = factorised(table_of(fast.media[0].terms, turned=False)[2])  # as with equivalent sources
         assert apart[0].shape[2] == 2
         dense = table.assemble("dense", precision="single")
         assert distance(fast @ x, dense @ x) <= 1e-3 and distance(fast.T @ x, dense.T @ x) <= 1e-3
         assert not (fast @ (0 * x)).any()
+        i, half = np.arange(3), len(x) // 2
+        parts = fast.near_entries(i, i), fast.near_entries(half + i, half + i)
+        assert np.allclose(2.0 * parts[1], factor * parts[0], rtol=1e-12) and parts[0].all()
 
 
 @pytest.mark.variant

@@ -135,7 +135,7 @@ def test_refusals_before_anything_is_sent(opencl, large_leaves, monkeypatch):
         patch.setattr(preparation.Parts, "sent", lambda *given: (taken.clear(), sending(*given))[1])
         matrix = single.assemble("mlfmm", rtol=1e-3, backend="opencl")
         matrix @ np.ones(single.shape[1])
-    needed, there = device_bytes(matrix.media[0]), sum(near.memory.nbytes for _, _, near in matrix.media[0].near)
+    needed, there = device_bytes(matrix.media[0]), sum(near.memory.nbytes for _, near in matrix.media[0].near)
     assert abs((there + sum(taken)) / needed - 1) < 0.1
     large_leaves(np.float64)
     monkeypatch.setattr(device, "has_double", False)

@@ -29,7 +29,7 @@ def check(two, monkeypatch):
         assert "backend opencl:0 (" in str(fast) and "%) + opencl:1 (" in str(fast)
         whole, (parts, work) = fast.media[0], fast.media[0].parts(2)
         assert len(parts) == 2 and 0.35 < work[0] / work.sum() < 0.65
-        near = [sum(each.nbytes for _, _, each in some.near) for some in (whole, *parts)]
+        near = [sum(each.nbytes for _, each in some.near) for some in (whole, *parts)]
         assert all(0.2 * near[0] < each < 0.8 * near[0] for each in near[1:])
         assert max(map(device_bytes, parts)) < 0.95 * device_bytes(whole)
         one, x, y = DeviceMedium(two[0], whole, fast.dtype), vectors(fast.shape[1], 3), vectors(fast.shape[0], 2)

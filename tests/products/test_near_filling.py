@@ -68,7 +68,7 @@ def wave_stores(operator, precision, rtol=0.0):
     for devices in ([], [get("opencl")]):
         medium = Medium(*Group(terms, operator.shape), 0.5, np.float32 if precision == "single" else np.float64, False)
         medium.fill_near(Execution.of("numba", precision), rtol, devices=devices)
-        found.append(medium.near[0][2])
+        found.append(medium.near[0].store)
     assert isinstance(found[1].memory, DeviceNumbers) and len(found[0].layout.pairs) > 50
     return found
 

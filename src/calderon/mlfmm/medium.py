@@ -26,7 +26,7 @@ from calderon.mlfmm.equivalent.cubes import SUMS
 from calderon.mlfmm.far import Far, find_degrees, is_vector
 from calderon.mlfmm.levels import Degrees
 from calderon.mlfmm.points import Panels, Points, centres_of
-from calderon.mlfmm.sites import Sites
+from calderon.mlfmm.sites import Alike, Sites
 from calderon.mlfmm.spectrum import Array, Grid
 from calderon.operators.methods import PRODUCTS
 from calderon.operators.tree import Term
@@ -116,14 +116,20 @@ class Waves(NamedTuple):
     slopes: bool
 
 
+class Near(NamedTuple):
+    """Blocks between neighbouring leaves, and the regions of the matrix that are multiples of them."""
+
+    alike: Alike
+    store: NearStore
+
+
 class Medium(LinearOperator):
     """Products with all terms of one wavenumber, near and far, some columns at a time.
 
-    tree, lists: of the unknowns, leaf (sites,): of each. near: the first row and column of each region of the matrix
-    with plain terms, and its blocks; mirrored: of these, the regions whose transposed blocks are in the mirror image,
-    too, with all their terms. waves: charges and tests, and far: fields between separated leaves; both None where all
-    leaves are neighbours. refused: by type of real numbers, the largest tolerance that they did not hold. there: the
-    products of devices, once they have them.
+    tree, lists: of the unknowns, leaf (sites,): of each. alike: the regions of the matrix, and near: their blocks, once
+    for all that are multiples of one. waves: charges and tests, and far: fields between separated leaves; both None
+    where all leaves are neighbours. refused: by type of real numbers, the largest tolerance that they did not hold.
+    there: the products of devices, once they have them.
     """
 
     def __init__(
@@ -136,6 +142,7 @@ class Medium(LinearOperator):
         green = terms[0].atom.green
         self.k, self.green = with_real_part(complex(green.wavenumber)), other_green(green)
         self.sites = Sites.of(terms, shape)
+        self.alike = Alike.of(terms, self.sites)
         # middles and reaches of the functions that have triangles
         used = np.isfinite(self.sites.boxes[:, 0, 0])
         low, high = self.sites.boxes[used].transpose(1, 0, 2)
@@ -154,7 +161,9 @@ class Medium(LinearOperator):
             lists, every = self.sites.meeting(tree, lists_of(tree), used), np.full(len(used), -1)
             counts = np.diff(np.append(tree.sources[lists.leaves, 0], len(centres)))
             every[np.flatnonzero(used)[tree.source_order]] = np.repeat(np.arange(len(counts)), counts)
-            near = sum(entries * terms for entries, terms in self.near_counts(lists, every))
+            # of all regions, also of those that share blocks: else leaves would be larger, which takes more memory
+            counted = zip(self.near_counts(lists, every), self.alike, strict=True)
+            near = sum(entries * len(alike.terms) * len(alike.regions) for entries, alike in counted)
             cost = LEAVES.near * near + self._cost(tree, lists, len(centres), least)
             with lock:
                 if (cost, number) < best:
@@ -162,8 +171,7 @@ class Medium(LinearOperator):
                     self.cost, self.tree, self.lists, self.leaf, self.least = cost, tree, lists, every, least
 
         run_tasks(work, len(divisions))
-        self.near: list[tuple[int, int, NearStore]] = []
-        self.mirrored = {(term.left, term.top) for term in terms if term.transposed}
+        self.near: list[Near] = []
         self.waves: Waves | None = None
         self.rtol, self.refused = math.inf, dict[np.dtype[Any], float]()
         self.far: Far | None = None
@@ -205,26 +213,18 @@ class Medium(LinearOperator):
         points = float(leaves @ point[tree.level[lists.leaves]])
         return PRODUCTS * (LEAVES.points * points + float(pair[tree.level[lists.far.target]].sum()))
 
-    def near_counts(self, lists: Lists | None = None, leaf: NDArray[np.int64] | None = None) -> list[tuple[int, int]]:
-        """The entries of each region of the matrix between neighbouring leaves, and how many terms they have."""
+    def near_counts(self, lists: Lists | None = None, leaf: NDArray[np.int64] | None = None) -> list[int]:
+        """The entries of each store between neighbouring leaves."""
         lists, leaf, found = lists or self.lists, self.leaf if leaf is None else leaf, []
-        for (top, left), terms in self.regions().items():
-            height, width = terms[0].shape
+        for alike in self.alike:
+            (top, left), (height, width) = alike.regions[0][0], alike.terms[0].shape
             rows, columns = (
                 np.bincount(leaf[site], minlength=len(lists.leaves))
                 for site in (self.sites.rows[top : top + height], self.sites.columns[left : left + width])
             )
             target, source = lists.near_pairs.T
-            found.append((int(rows[target] @ columns[source]), len(terms)))
+            found.append(int(rows[target] @ columns[source]))
         return found
-
-    def regions(self) -> dict[tuple[int, int], list[Term]]:
-        """Plain terms by the first row and column of their region of the matrix."""
-        regions: dict[tuple[int, int], list[Term]] = {}
-        for term in self.terms:
-            if not term.transposed:
-                regions.setdefault((term.top, term.left), []).append(term)
-        return regions
 
     def fill_near(
         self,
@@ -238,8 +238,8 @@ class Medium(LinearOperator):
         or take them from what is saved. advance(done, total): called after each chunk of a region of the matrix.
         devices: the first one computes entries, where they stay, if it has kernels for all terms and saves nothing."""
         packs = self.real == np.float32 and rtol >= PACKED
-        for (top, left), exact in self.regions().items():
-            terms = [loosened(each, rtol) for each in exact]
+        for alike in self.alike:
+            ((top, left), _), terms = alike.regions[0], [loosened(each, rtol) for each in alike.terms]
             sides = (top, terms[0].shape[0], self.sites.rows), (left, terms[0].shape[1], self.sites.columns)
             # clusters of unknowns by leaf, and the pairs of them that have blocks
             rows, columns = (self.clusters(self.leaf[site[first : first + count]]) for first, count, site in sides)
@@ -249,16 +249,17 @@ class Medium(LinearOperator):
             spaces = dict.fromkeys((t.atom.test, t.atom.trial) for t in terms)
             groups = [[(t.factor, t.atom) for t in terms if (t.atom.test, t.atom.trial) == pair] for pair in spaces]
             given = (rows, columns), pairs[kept], packs, groups, execution
-            self.near.append((top, left, filled_store(*given, saved, advance, devices)))
+            self.near.append(Near(alike, filled_store(*given, saved, advance, devices)))
 
     def near_entries(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.complex128]:
         """(n,) the entries in these rows and columns, zero between unknowns of leaves that are no neighbours."""
         found = np.zeros(len(rows), complex)
-        for top, left, near in self.near:
+        for alike, near in self.near:
             height, width = len(near.layout.rows.order), len(near.layout.columns.order)
-            for i, j in ((rows, columns), (columns, rows))[: 1 + ((top, left) in self.mirrored)]:
-                own = (i >= top) & (i < top + height) & (j >= left) & (j < left + width)
-                found[own] += near.entries(i[own] - top, j[own] - left)
+            for (top, left), factor in alike.regions:
+                for i, j in ((rows, columns), (columns, rows))[: 1 + alike.mirrored]:
+                    own = (i >= top) & (i < top + height) & (j >= left) & (j < left + width)
+                    found[own] += factor * near.entries(i[own] - top, j[own] - left)
         return found
 
     def clusters(self, leaf: NDArray[np.int64]) -> Clusters:
@@ -381,12 +382,15 @@ class Medium(LinearOperator):
     def near_product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         """A x or A^T x with the entries between neighbouring leaves alone."""
         y = np.zeros((self.shape[1 if transposed else 0], x.shape[1]), np.result_type(self.real, np.complex64))
-        for top, left, near in self.near:
-            for other in (transposed, not transposed)[: 1 + ((top, left) in self.mirrored)]:
-                to, at = (left, top) if other else (top, left)
-                own = x[at : at + len((near.layout.rows if other else near.layout.columns).order)]
-                found = near.product(own, other)
-                y[to : to + len(found)] += found
+        for alike, near in self.near:
+            height, width = len(near.layout.rows.order), len(near.layout.columns.order)
+            for other in (transposed, not transposed)[: 1 + alike.mirrored]:
+                # the columns of all regions side by side: numbers are read once
+                (to, rows), (at, columns) = ((0, height), (1, width))[:: -1 if other else 1]
+                own = np.concatenate([x[place[at] : place[at] + columns] for place, _ in alike.regions], axis=1)
+                found = np.split(near.product(own, other), len(alike.regions), axis=1)
+                for (place, factor), one in zip(alike.regions, found, strict=True):
+                    y[place[to] : place[to] + rows] += one if factor == 1 else y.dtype.type(factor) * one
         return y
 
     def _add_far(self, far: Far, x: NDArray[Any], y: NDArray[Any], transposed: bool) -> None:
@@ -411,12 +415,12 @@ class Medium(LinearOperator):
     def parts(self, count: int, share: float | None = None) -> Distributed:
         """So many media, whose products add up to those of this one, and the work of each; see `distributed_leaves`."""
         far = np.zeros(len(self.lists.leaves)) if self.far is None else self.far.cost * self.rank
-        return distributed_leaves([near for *_, near in self.near], far, count, share, self._part)
+        return distributed_leaves([each.store for each in self.near], far, count, share, self._part)
 
     def _part(self, near: tuple[int, int], far: tuple[int, int]) -> "Medium":
         """The near blocks of the rows of a run of leaves, and the fields in another run, which may be empty."""
         own = copy.copy(self)
-        own.near = [(top, left, each.part(*near)) for top, left, each in self.near]
+        own.near = [each._replace(store=each.store.part(*near)) for each in self.near]
         own.far = None if self.far is None or far[0] == far[1] else self.far.part(*far)
         return own
 
@@ -434,7 +438,7 @@ class Medium(LinearOperator):
     @property
     def nbytes(self) -> int:
         """Bytes of blocks, waves and maps."""
-        total = sum(near.nbytes for _, _, near in self.near)
+        total = sum(each.store.nbytes for each in self.near)
         if self.far is not None and self.waves is not None:
             total += self.side_bytes
             total += self.far.nbytes_of(self.rank)

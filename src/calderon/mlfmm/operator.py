@@ -70,7 +70,7 @@ class Multipole(FastOperator):
     @property
     def near_nbytes(self) -> int:
         """Bytes of near blocks."""
-        return sum(near.nbytes for each in self.media for _, _, near in each.near)
+        return sum(near.store.nbytes for each in self.media for near in each.near)
 
     @property
     def levels(self) -> list[list[LevelInfo]]:
@@ -194,7 +194,7 @@ def save_near(
     ValueError for a file of another operator, mesh or tolerance."""
     with SavedNear(matrix_file, operator, rtol_of(rtol, precision), precision) as saved:
         if saved.attempt is None:
-            saved.write([near for each in matrix.media for _, _, near in each.near], matrix.attempt)
+            saved.write([near.store for each in matrix.media for near in each.near], matrix.attempt)
 
 
 def plan_mlfmm(operator: BoundaryOperator, rtol: float | None = None, precision: str = "double") -> Plan:

@@ -1,7 +1,9 @@
-"""Where the unknowns of a matrix are: the boxes around their functions, by which an octree is divided."""
+"""Where the unknowns of a matrix are: the boxes around their functions, by which an octree is divided; and regions of
+the matrix with the same entries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,3 +55,33 @@ class Sites:
         (rows, columns), (target, source) = found, (lists.far.target, lists.far.source)
         kept = (rows[target] & columns[source]) | (columns[target] & rows[source])
         return lists if kept.all() else lists._replace(far=lists.far.of_pairs(kept))
+
+
+class Alike(NamedTuple):
+    """Regions of a matrix that are multiples of one: the first row and column of each, and its factor.
+
+    terms: of the first region, whose factor is 1, plain ones. mirrored: whether the transposed entries are in the
+    mirror images of all regions, too."""
+
+    regions: list[tuple[tuple[int, int], complex]]
+    terms: list[Term]
+    mirrored: bool
+
+    @staticmethod
+    def of(terms: Sequence[Term], sites: Sites) -> "list[Alike]":
+        """All regions with plain terms, those together that have the same terms up to a factor and whose unknowns are
+        at the same sites, such as those of T in [[z T, -K], [-K, -T / z]]."""
+        regions: dict[tuple[int, int], list[Term]] = {}
+        for term in terms:
+            if not term.transposed:
+                regions.setdefault((term.top, term.left), []).append(term)
+        images = {(term.left, term.top) for term in terms if term.transposed}
+        found: dict[Any, Alike] = {}
+        for place, own in regions.items():
+            scale = complex(own[0].factor)
+            sides = zip(place, own[0].shape, (sites.rows, sites.columns), strict=True)
+            boxes = [sites.boxes[which[first : first + count]].tobytes() for first, count, which in sides]
+            factors = tuple((term.atom.key, complex(term.factor) / scale) for term in own)
+            alike = found.setdefault((factors, *boxes, place in images), Alike([], own, place in images))
+            alike.regions.append((place, scale / complex(alike.terms[0].factor)))
+        return list(found.values())

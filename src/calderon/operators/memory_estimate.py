@@ -1,6 +1,7 @@
 """How much memory an assembly or product needs in addition to its result, known before it is allocated."""
 
 import math
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,8 @@ CUT = 4_000
 
 def preparation_bytes(operator: BoundaryOperator) -> int:
     """Bytes of tables and lists of pairs of the largest integral operator; they are computed one after the other."""
-    return max((_bytes_of(each) for each in integrals_of(operator)), default=0)
+    alike = {_what_counts(each): each for each in integrals_of(operator)}  # electric and magnetic fields have one
+    return max(map(_bytes_of, alike.values()), default=0)
 
 
 def held_bytes(operator: BoundaryOperator) -> int:
@@ -38,6 +40,12 @@ def given_bytes(operator: BoundaryOperator) -> int:
     """Bytes of the sparse matrices and arrays in an expression, each once, which products by every method keep."""
     atoms = {term.atom.key: term.atom for term in terms_of(operator)}
     return sum(atom.given_bytes for atom in atoms.values())
+
+
+def _what_counts(leaf: Any) -> Hashable:
+    """All that `_bytes_of` reads of an integral operator."""
+    sides = ((id(side.mesh), side.triangles.tobytes(), side.element) for side in (leaf.test, leaf.trial))
+    return *sides, leaf.green, leaf.quadrature, leaf.is_symmetric
 
 
 def _bytes_of(leaf: Any) -> int:
@@ -72,7 +80,7 @@ def _counted(leaf: Any, wanted: Wanted) -> tuple[int, float]:
     own = [side.mesh.triangles[which] for side, which in zip(sides, numbers, strict=True)]
     test, trial = (side.mesh.vertices[each] for side, each in zip(sides, own, strict=True))
     ids = vertex_numbers(sides[0], chosen[0], sides[1], chosen[1])
-    half = sides[0] is sides[1]
+    half = leaf.is_symmetric or sides[0] is sides[1]
     touching = touching_pairs(*ids, half)
     first, second = (which[touching.pairs[:, side]] for side, which in enumerate(numbers))
     backward = (first > second) & (sides[0].mesh is sides[1].mesh)

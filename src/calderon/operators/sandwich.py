@@ -17,6 +17,8 @@ SLICE = 64_000_000
 """Bytes of the rows of A that are held at a time, or a twentieth of the result if that is more."""
 ROWS_AT_ONCE = 64
 """Rows of the result that a task computes."""
+LONG = 4
+"""Entries of a run that are added together."""
 Matrices = Sequence[sp.csr_array]
 Advance = Callable[[int, int], None] | None
 
@@ -101,11 +103,21 @@ def _add_sandwich(
     """out += sum_d factors[d] L_d^T A R_d of an array A (height, width), in double precision, on all threads."""
     kind = np.result_type(out, np.float64)
     weights = [(scale * each).T.tocsr() for scale, each in zip(factors, left, strict=True)]
-    # what these rows of A add to: the columns of L_d that are not empty there
+    # what these rows of A add to: the columns of L_d that are not empty there, those of the same row of A together
     touched = np.flatnonzero(sum(np.diff(each.indptr) for each in weights))
+    places = np.min([np.append(each.indices, 0)[each.indptr[touched]] for each in weights], axis=0)
+    touched = touched[np.argsort(places, kind="stable")]
     of_rows = _stacked([each[touched] for each in weights], kind)
-    *of_columns, values = _stacked([each.T for each in right], np.result_type(np.float64, *right))
-    given = full_rows(out), touched, *of_rows, array.astype(kind, copy=False), *of_columns, values, out.shape[1]
+    sides = [each.T.tocsr() for each in right]
+    of_columns = _stacked(sides, np.result_type(np.float64, *right))
+    given = (
+        full_rows(out),
+        touched,
+        *of_rows,
+        array.astype(kind, copy=False),
+        *of_columns,
+        *_runs(*of_columns[:2], sides),
+    )
     run_tasks(lambda part: _add_rows(*given, part), -(-len(touched) // ROWS_AT_ONCE))
 
 
@@ -115,23 +127,40 @@ def _stacked(matrices: Matrices, kind: np.dtype[Any]) -> tuple[NDArray[np.int64]
     return found.indptr.astype(np.int64), found.indices.astype(np.int64), found.data.astype(kind)
 
 
+def _runs(begins: NDArray[np.int64], columns: NDArray[np.int64], sides: Matrices) -> tuple[NDArray[np.int64], ...]:
+    """Runs of LONG and more rows with one entry each, along a diagonal, of matrices that lie one below the other, by
+    `begins` and `columns`: the first row of each and its end, and all other rows with entries; both with the first one
+    of each matrix, and the end."""
+    rows, counts = np.arange(len(begins) - 1), np.diff(begins)
+    width = sides[0].shape[0]
+    entry = np.where(counts == 1, np.append(columns, 0)[begins[:-1]], -1)
+    goes_on = (entry[1:] == entry[:-1] + 1) & (entry[:-1] >= 0) & (rows[1:] % width != 0)
+    first = np.flatnonzero(np.append(True, ~goes_on))
+    ends = np.append(first[1:], len(rows))
+    kept = (ends - first >= LONG) & (entry[first] >= 0)
+    runs = np.column_stack([first, ends])[kept]
+    inside = np.bincount(runs[:, 0], minlength=len(begins)) - np.bincount(runs[:, 1], minlength=len(begins))
+    others = np.flatnonzero((np.cumsum(inside[:-1]) == 0) & (counts > 0))
+    bounds = width * np.arange(len(sides) + 1)
+    return runs, np.searchsorted(runs[:, 0], bounds), others, np.searchsorted(others, bounds)
+
+
 @kernel
-def _add_rows(out, touched, starts, places, weights, array, begins, columns, values, width, part):
+def _add_rows(
+    out, touched, starts, places, weights, array, begins, columns, values, runs, run_ends, others, other_ends, part
+):
     """Add sum_d W_d A R_d to the rows `touched` of out, those of one part.
 
     The W_d (touched, height) lie one below the other: row i begins at starts[i], with its columns in `places` and
-    entries in `weights`. So do the R_d^T (width, columns of A), by `begins`, `columns` and `values`. array: A.
+    entries in `weights`. So do the R_d^T (width, columns of A), by `begins`, `columns` and `values`; runs, run_ends,
+    others, other_ends: of their rows, by `_runs`. array: A. part: the number of the task.
     """
-    count = touched.size
+    count, sets = touched.size, run_ends.size - 1
+    width = (begins.size - 1) // sets
     sums = np.empty(array.shape[1], array.dtype)
-    used = np.empty(width, np.int64)
-    for d in range((starts.size - 1) // count):
-        ends = begins[d * width : (d + 1) * width + 1]
-        size = 0
-        for n in range(width):
-            used[size] = n
-            size += ends[n + 1] > ends[n]
-        for i in range(part * ROWS_AT_ONCE, min((part + 1) * ROWS_AT_ONCE, count)):
+    for i in range(part * ROWS_AT_ONCE, min((part + 1) * ROWS_AT_ONCE, count)):
+        target = out[touched[i]]
+        for d in range(sets):
             first, last = starts[d * count + i], starts[d * count + i + 1]
             if first == last:
                 continue
@@ -144,11 +173,16 @@ def _add_rows(out, touched, starts, places, weights, array, begins, columns, val
                 for p in range(first + 1, last):
                     for j in range(row.size):
                         row[j] += weights[p] * array[places[p], j]
-            # its product with R_d
-            target = out[touched[i]]
-            for m in range(size):
-                n = used[m]
-                total = values[ends[n]] * row[columns[ends[n]]]
-                for q in range(ends[n] + 1, ends[n + 1]):
+            # its product with R_d: pieces, which the compiler knows to lie apart, then single columns
+            for r in range(run_ends[d], run_ends[d + 1]):
+                low, high = begins[runs[r, 0]], begins[runs[r, 1]]
+                n, j, size = runs[r, 0] - d * width, columns[low], high - low
+                y, x, v = target[n : n + size], row[j : j + size], values[low:high]
+                for m in range(size):
+                    y[m] += scale * (v[m] * x[m])
+            for m in range(other_ends[d], other_ends[d + 1]):
+                low, high = begins[others[m]], begins[others[m] + 1]
+                total = values[low] * row[columns[low]]
+                for q in range(low + 1, high):
                     total += values[q] * row[columns[q]]
-                target[n] += scale * total
+                target[others[m] - d * width] += scale * total

@@ -110,8 +110,9 @@ def expression_signature(operator: Any) -> list[str]:
 
 
 def integrals_of(operator: Any) -> list[Any]:
-    """The integral operators in an expression, which have a Green's function."""
-    return [each for term in terms_of(operator) for each in term.atom.integrals()]
+    """The integral operators in an expression, which have a Green's function, each once."""
+    found = (each for term in terms_of(operator) for each in term.atom.integrals())
+    return list({each.key: each for each in found}.values())
 
 
 def with_integrals(expression: Any, change: Callable[[Any], Any]) -> Any:

@@ -20,7 +20,7 @@ from calderon.processes import refuse_held
 from calderon.products.near_entries import NearBlocks
 from calderon.products.near_store import NearStore
 
-NEAR_BLOCKS = FileKind("calderon near blocks", "near blocks", "remove it and assemble again", version=1, former=1)
+NEAR_BLOCKS = FileKind("calderon near blocks", "near blocks", "remove it and assemble again", version=2, former=2)
 
 
 class SavedNear:

@@ -39,8 +39,9 @@ class DeviceProduct(DeviceOperator):
         self._passes = DevicePasses.of(device, passes, far.transposed.passes)
         sent = {id(line): DeviceLine(device, leaves, line, far.run) for line in [*far.rows, *far.columns]}
         self._rows, self._columns = ([sent[id(line)] for line in lines] for lines in (far.rows, far.columns))
-        places = zip(product.terms, product.near, strict=True)
-        self._near = [DeviceRegion(device, each.top, each.left, near, False, passes.real) for each, near in places]
+        places = (((each.top, each.left), 1.0) for each in product.terms)
+        stores = zip(places, product.near, strict=True)
+        self._near = [DeviceRegion(device, [region], near, False, passes.real) for region, near in stores]
 
     def forget(self) -> None:
         """Free what products of another order do not need, and let blocks go."""

@@ -131,7 +131,9 @@ class DeviceMedium(DeviceOperator):
     def __init__(self, device: Device, medium: Medium, dtype: np.dtype[Any]) -> None:
         super().__init__(dtype=dtype, shape=medium.shape)
         self.device, self.together = device, medium.together
-        self._near = [DeviceRegion(device, *each, each[:2] in medium.mirrored, each[2].work) for each in medium.near]
+        self._near = [
+            DeviceRegion(device, alike.regions, store, alike.mirrored, store.work) for alike, store in medium.near
+        ]
         self._far = None if medium.far is None else FarOfMedium(device, medium, medium.far)
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
@@ -147,7 +149,7 @@ def require_room_of(device: Device, media: Sequence[Medium]) -> None:
     """Raise MemoryError where a device has no room for the media, RuntimeError where it has no double precision and
     they need it."""
     stores, real = (
-        [near for each in media for *_, near in each.near],
+        [near.store for each in media for near in each.near],
         np.result_type(np.float32, *(each.real for each in media)),
     )
     require_room(device, sum(map(device_bytes, media)), stores, real, WAVES, "plane waves")
@@ -155,7 +157,7 @@ def require_room_of(device: Device, media: Sequence[Medium]) -> None:
 
 def device_bytes(medium: Medium) -> int:
     """Bytes of all tables of a medium, or of a part of one, and of the memory of a product with one column, at most."""
-    total = medium.nbytes + max((2 * near.work.itemsize * sums_of(near) for _, _, near in medium.near), default=0)
+    total = medium.nbytes + max((2 * each.store.work.itemsize * sums_of(each.store) for each in medium.near), default=0)
     if medium.far is None or medium.waves is None:
         return total
     far, real = medium.far, medium.far.traversal.real

@@ -4,7 +4,7 @@ Numbers and exponents are sent as they are, unless they are there. Vectors have 
 in planes of real and of imaginary parts.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -88,16 +88,17 @@ def _gathered(runs: Index, run: NDArray[np.int32], begin: Index) -> tuple[Index,
 
 
 class DeviceRegion:
-    """Blocks of one region of a matrix on a device, with sums in the type `work`; top, left: its first row and column;
-    mirrored: whether their transposes are in the mirror image of the region."""
+    """Blocks of regions of a matrix on a device, with sums in the type `work`; regions: the first row and column of
+    each, and the factor of the blocks there; mirrored: whether their transposes are in the mirror images of these."""
 
     def __init__(
-        self, device: Device, top: int, left: int, near: NearStore, mirrored: bool, work: "np.dtype[Any]"
-    ) -> None:
+        self, device: Device, regions: Sequence[tuple[tuple[int, int], complex]], near: NearStore, mirrored: bool,
+        work: "np.dtype[Any]",
+    ) -> None:  # fmt: skip
         strips, places = Strips(near), zip((near.layout.rows, near.layout.columns), near.shape, strict=True)
         self.device, self.real, self.parts, self.all = device, work, near.parts, strips.sums
         # half a matrix has one side, which gathers what rows and columns receive
-        number, self.begins, self.mirrored = 1 if near.half else 2, (top, left), mirrored
+        number, self.regions, self.mirrored = 1 if near.half else 2, regions, mirrored
         self.sides = [DevicePlaces(device, each.order, count, work) for each, count in list(places)[:number]]
         powers, memory = POWERS.astype(work) if near.is_packed else np.zeros(0, work), near.memory
         there = memory.there if isinstance(memory, DeviceNumbers) and memory.device is device else None
@@ -132,16 +133,18 @@ class DeviceRegion:
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool) -> None:
         """y += factor A x or A^T x, or with the conjugate of A, of vectors that begin where those of the whole matrix
-        do; blocks are read once for both."""
+        do; the blocks of a region are read once for both."""
         used = (self.mirrored or transposed, self.mirrored or not transposed) if len(self.sides) > 1 else (True,)
-        given = [side.take(x.after(begin), conjugated) if wanted else None
-                 for side, begin, wanted in zip(self.sides, self.begins, used, strict=False)]  # fmt: skip
-        sums = self._sums_of(given[-1], given[0], x.planes)
-        for n, wanted in enumerate(used[::-1]):
-            if wanted:
-                found = self.sides[n].empty(x.planes)
-                self._gather(sums, x.planes, n == 1, found)
-                self.sides[n].add(found, x.planes, factor, y.after(self.begins[n]), conjugated)
+        for begins, own in self.regions:
+            given = [side.take(x.after(begin), conjugated) if wanted else None
+                     for side, begin, wanted in zip(self.sides, begins, used, strict=False)]  # fmt: skip
+            sums = self._sums_of(given[-1], given[0], x.planes)
+            scale = factor * (complex(own).conjugate() if conjugated else own)
+            for n, wanted in enumerate(used[::-1]):
+                if wanted:
+                    found = self.sides[n].empty(x.planes)
+                    self._gather(sums, x.planes, n == 1, found)
+                    self.sides[n].add(found, x.planes, scale, y.after(begins[n]), conjugated)
 
 
 def require_room(device: Device, nbytes: int, stores: Iterable[NearStore], real: Any, what: str, fields: str) -> None:
