@@ -19,7 +19,7 @@ from calderon.operators.tree import terms_of
 from calderon.quadrature import triangle_rule
 from calderon.solvers import factorised_inverse, sparse_inverse
 from calderon.solvers.sparse_cholesky import Submatrices, neighbours_for
-from calderon.spaces import Space
+from calderon.spaces import EdgeSpace, Space
 
 
 class Preconditioner(LinearOperator):
@@ -50,9 +50,12 @@ class Preconditioner(LinearOperator):
         return self._inverse.matmat(x)
 
 
+REACH, GROWTH = 1.5, 4.0
+"""In `local_field` the discs of charges have the radius REACH s, s the root of the area of a triangle, those of
+currents GROWTH |k| s times more than that: by steps of GMRES for bodies with |k| s from .02 to .9."""
 CENTRES = triangle_rule(2).points
-"""Points of a triangle, each of which stands for a third of its charge: with one point 14 instead of 12 steps are
-taken for 100,823 unknowns."""
+"""Points of a triangle, exact for products of linear functions. Each stands for a third of its charge: with one point
+14 instead of 12 steps are taken for 100,823 unknowns."""
 SOFTENING = 0.346
 """d of `softened` over the root of the area that gives the self-energy of a charged equilateral triangle:
 1 / (4 pi 0.23)."""
@@ -295,3 +298,28 @@ def _carried(space: Any) -> sp.csr_array:
     triangles = space.triangles[np.nonzero(held)[0]]
     shape = space.dimension, space.mesh.number_of_triangles
     return sp.csr_array((np.ones(len(triangles)), (space.dofs[held], triangles)), shape)
+
+
+def weighted_gram(test: EdgeSpace, trial: EdgeSpace, weights: NDArray[Any]) -> sp.csr_array:
+    """(dimension, dimension) int w f . g with numbers w on the triangles (nt,)."""
+    scale = sp.diags_array(np.repeat((weights * test.mesh.areas)[test.support] / 3, 3))
+    pairs = zip(test.expansion(CENTRES), trial.expansion(CENTRES), strict=True)
+    return sp.csr_array(sum(left.T @ scale @ right for left, right in pairs))
+
+
+def local_field(space: EdgeSpace, k: complex) -> sp.csr_array:
+    """A sparse matrix (dimension, dimension) near the electric field T of a wavenumber k, for its inverse: the fields
+    of currents and charges around each point alone, as if these were constant on discs of radius a,
+
+        g(a) = a / 2 / (1 - i k a),        <f_i, T f_j> ~ int i k g(a_J) f_i . f_j + g(a_q) / (i k) div f_i div f_j,
+
+    where g has the limits of (exp(i k a) - 1) / (2 i k), the potential of a disc, for small and lossy or large ones.
+    Loops have no charges, and none here: entries of T between functions that share a triangle, without those of others
+    around, would give them some, which are large where k h is small. Currents have larger discs than charges where it
+    is not: else i k g and g / (i k), of opposite sign, cancel for waves along the surface."""
+    size = np.sqrt(space.mesh.areas)
+    reach = REACH * size
+    currents, charges = (a / 2 / (1 - 1j * k * a) for a in (reach * (1 + GROWTH * abs(k) * size), reach))
+    divergence = space.divergence_matrix()
+    field = 1j * k * weighted_gram(space, space, currents)
+    return sp.csr_array(field + divergence.T @ sp.diags_array(charges * space.mesh.areas / (1j * k)) @ divergence)

@@ -35,7 +35,7 @@ def solutions(sphere):
         k = SIZE / abs(np.sqrt(complex(permittivity)))
         for formulation in ("pmchwt", "muller"):
             problem = cal.DielectricScattering(sphere, k, permittivity, formulation=formulation)
-            found[name, formulation] = problem.solve(along_z(k), rtol=1e-5)
+            found[name, formulation] = problem.solve(along_z(k), rtol=1e-6)
         found[name, "exact"] = cal.exact.mie_dielectric_sphere(k, 1.0, permittivity)
     return found
 
@@ -91,7 +91,7 @@ def test_near_fields_are_those_of_mie(solutions, name):
 
 def test_mueller_needs_few_iterations(solutions):
     for name in CASES:
-        assert solutions[name, "muller"].info.iterations < solutions[name, "pmchwt"].info.iterations / 4
+        assert solutions[name, "muller"].info.iterations < solutions[name, "pmchwt"].info.iterations / 2
         assert solutions[name, "muller"].info.iterations < 30
 
 
@@ -258,17 +258,15 @@ def test_dipoles_are_waves_too(small):
 
 
 @pytest.mark.variant
-def test_near_entries_precondition():
+def test_charges_of_triangles_precondition():
     small = cal.mesh.sphere(radius=0.5, h=0.28)
     problem = cal.DielectricScattering(small, 2.0, 4.0)
     usual, mass = (problem.solve(along_z(2.0), **name).info for name in ({}, {"preconditioner": "mass"}))
-    assert usual.iterations < 0.7 * mass.iterations
+    assert usual.iterations < 0.25 * mass.iterations
     assert usual.method.endswith("near") and mass.method.endswith("mass")
     assert problem.solve(along_z(2.0), method="mlfmm", rtol=1e-4).info.method.endswith("near")
     free = problem.solve(along_z(2.0), method="matrix-free", rtol=1e-3).info
-    assert free.method.endswith("mass")
-    with pytest.raises(ValueError, match="preconditioner='near' is supported by method='dense' or method='mlfmm' or "):
-        problem.solve(along_z(2.0), method="matrix-free", preconditioner="near")
+    assert free.method.endswith("near") and free.iterations <= usual.iterations
     second = cal.DielectricScattering(small, 2.0, 4.0, formulation="muller")
     with pytest.raises(ValueError, match="unknown preconditioner 'near'"):
         second.solve(along_z(2.0), preconditioner="near")

@@ -22,17 +22,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.formulations.composite.finite_gaps import jump, weighted_gram
+from calderon.formulations.composite.finite_gaps import jump
 from calderon.formulations.composite.junctions import RegionTraces
 from calderon.formulations.electromagnetic.dielectric_regions import Region
+from calderon.formulations.preconditioners import weighted_gram
 from calderon.operators import BoundaryOperator, blocks, electric_field, identity, magnetic_field, transformed
 from calderon.operators.tree import local_matrix
 from calderon.solvers import sparse_inverse
 from calderon.spaces import RBC
-
-REACH, GROWTH = 1.5, 4.0
-"""In `local_equation` the discs of charges have the radius REACH s, s the root of the area of a triangle, those of
-currents GROWTH |k| s times more than that: by steps of GMRES for bodies with |k| s from .02 to .9."""
 
 
 def combined_equation(
@@ -114,25 +111,10 @@ def local_equation(
     operator: BoundaryOperator, traces: Sequence[RegionTraces], regions: Sequence[Region]
 ) -> sp.csr_array:
     """A sparse matrix near that of `combined_equation`, `operator`, for its inverse: its sparse terms, and in each
-    region the fields of currents and charges around each point alone, as if these were constant on discs of radius a,
-
-        g(a) = a / 2 / (1 - i k a),        <f_i, T f_j> ~ int i k g(a_J) f_i . f_j + g(a_q) / (i k) div f_i div f_j,
-
-    where g has the limits of (exp(i k a) - 1) / (2 i k), the potential of a disc, for small and lossy or large ones.
-    Loops have no charges, and none here: entries of T between functions that share a triangle, without those of others
-    around, would give them some, which are large where k h is small. Currents have larger discs than charges where it
-    is not: else i k g and g / (i k), of opposite sign, cancel for waves along the surface. K is left out, since
-    functions on one plane have none."""
+    region T by `local_field`. K is left out, since functions on one plane have none."""
     total = local_matrix(operator)
     for own, medium in zip(traces, regions, strict=True):
-        space, k = own.space, complex(medium.wavenumber)
-        size = np.sqrt(space.mesh.areas)
-        reach = REACH * size
-        currents, charges = (a / 2 / (1 - 1j * k * a) for a in (reach * (1 + GROWTH * abs(k) * size), reach))
-        divergence = space.divergence_matrix()
-        field = 1j * k * weighted_gram(space, space, currents)
-        field = field + divergence.T @ sp.diags_array(charges * space.mesh.areas / (1j * k)) @ divergence
-        field = field.conj() if medium.conjugated else field
+        field = medium.local_field(own.space)
         total = total + medium.impedance * (own.electric.T @ field @ own.electric)
         total = total - (own.magnetic.T @ field @ own.magnetic) / medium.impedance
     return sp.csr_array(total)

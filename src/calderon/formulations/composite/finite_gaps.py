@@ -8,7 +8,6 @@ accepted is radiated but for the field that the currents of the other side have 
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,16 +15,14 @@ from numpy.typing import NDArray
 
 from calderon.formulations.composite.skeleton import Skeleton
 from calderon.formulations.ports.finite_gap import FiniteGap
+from calderon.formulations.preconditioners import weighted_gram
 from calderon.mesh import TriangleMesh
-from calderon.quadrature import triangle_rule
 from calderon.spaces import EdgeSpace
 
 Floats = NDArray[np.float64]
 SMALL, CORRECTIONS = 1e-9, 3
 """A number instead of zero among conditions, over the square of their entries by products of functions, and how often
 its effect is corrected."""
-POINTS = triangle_rule(2).points
-"""Points of a rule on a triangle that is exact for products of linear functions."""
 
 
 def cells_of(gap: FiniteGap, mesh: TriangleMesh) -> NDArray[np.bool_]:
@@ -105,13 +102,6 @@ def jump(space: EdgeSpace, leaving: NDArray[np.int64], magnetic: sp.csr_array, e
     g, and of j alone."""
     half = -0.5 * (magnetic.T @ weighted_gram(space, space.perpendicular(), -leaving.astype(float)) @ electric)
     return sp.csr_array(half + half.T)
-
-
-def weighted_gram(test: EdgeSpace, trial: EdgeSpace, weights: NDArray[Any]) -> sp.csr_array:
-    """(dimension, dimension) int w f . g with numbers w on the triangles (nt,)."""
-    scale = sp.diags_array(np.repeat((weights * test.mesh.areas)[test.support] / 3, 3))
-    pairs = zip(test.expansion(POINTS), trial.expansion(POINTS), strict=True)
-    return sp.csr_array(sum(left.T @ scale @ right for left, right in pairs))
 
 
 def driven_currents(

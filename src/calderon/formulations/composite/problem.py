@@ -25,7 +25,7 @@ from calderon.formulations.composite.equation import (
 )
 from calderon.formulations.composite.fed_bodies import FedBodies
 from calderon.formulations.composite.feeding import Feeding
-from calderon.formulations.composite.finite_gaps import cells_of, weighted_gram
+from calderon.formulations.composite.finite_gaps import cells_of
 from calderon.formulations.composite.guides.waveguides import Waveguides
 from calderon.formulations.composite.junctions import Junctions, RegionTraces
 from calderon.formulations.composite.skeleton import Skeleton, located
@@ -44,7 +44,7 @@ from calderon.formulations.ports.circuits import Circuit
 from calderon.formulations.ports.connections import checked_circuits
 from calderon.formulations.ports.finite_gap import FiniteGap
 from calderon.formulations.ports.gaps import DeltaGap, WireGap
-from calderon.formulations.preconditioners import Preconditioner, factors_of
+from calderon.formulations.preconditioners import Preconditioner, factors_of, weighted_gram
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.formulations.wires.antenna import WireAntenna
 from calderon.formulations.wires.wire import Wire

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
@@ -161,6 +162,20 @@ def pmchwt(functions: Sequence[MirroredFunctions], regions: Sequence[Region]) ->
                     if i != j and not mirrored:
                         table[column, row].append((factor, term.T))
     return BlockOperator(_sums_of(table, unknown_fields(regions)))
+
+
+def local_pmchwt(functions: Sequence[MirroredFunctions], regions: Sequence[Region]) -> sp.csr_array:
+    """A sparse matrix near that of `pmchwt`, for its inverse: T of each surface alone by `Region.local_field`, which
+    keeps J and M apart."""
+    n, table = len(functions) // 2, defaultdict[int, list[sp.csr_array]](list)
+    for medium in regions:
+        for i, _ in [] if medium.is_conductor else medium.surfaces:
+            field = medium.local_field(functions[i].space)
+            for number, factor in ((i, medium.impedance), (n + i, -1 / medium.impedance)):
+                own = functions[number]
+                part = field[own.functions]
+                table[number].append(factor * (part if own.images is None else part @ own.images))
+    return sp.csr_array(sp.block_diag([sum(table[number]) for number in unknown_fields(regions)]))
 
 
 def unknown_fields(regions: Sequence[Region]) -> list[int]:

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.exact.sphere_layers import refractive_index
 from calderon.exact.vacuum import permittivity_of
+from calderon.formulations.preconditioners import local_field
 from calderon.greens import Helmholtz
 from calderon.mesh import Material, TriangleMesh
 from calderon.operators import BoundaryOperator
+from calderon.spaces import EdgeSpace
 from calderon.validation import finite_number, one_or_more_points, refuse_gain, unmasked
 
 Constant = complex | Material | Callable[[float], complex]
@@ -54,6 +57,11 @@ class Region:
     def operator(self, operator: BoundaryOperator) -> BoundaryOperator:
         """T or K of this region from that for `wavenumber`."""
         return operator.H.T if self.conjugated else operator
+
+    def local_field(self, space: EdgeSpace) -> sp.csr_array:
+        """A sparse matrix near T of this region, see `preconditioners.local_field`."""
+        field = local_field(space, complex(self.wavenumber))
+        return field.conj() if self.conjugated else field
 
 
 def region(
