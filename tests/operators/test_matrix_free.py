@@ -79,9 +79,9 @@ def test_memory_is_asked_for_before_anything_is_prepared(backend, request, monke
     """Lists of pairs, tables of rules and, on the processor, the rows of a tile for each thread."""
     if backend == "opencl":
         request.getfixturevalue("opencl")
-    monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 10_000_000)
+    monkeypatch.setattr("calderon.backends.memory.free_memory", lambda: 2_000_000)
     monkeypatch.setattr("calderon.dense.matrix_free.block_of", None)
-    with pytest.raises(MemoryError, match=r"matrix-free product of single_layer .* needs .* 10.0 MB are free: try"):
+    with pytest.raises(MemoryError, match=r"matrix-free product of single_layer .* needs .* 2.0 MB are free: try"):
         OPERATORS["P0"].assemble("matrix-free", backend=backend)
 
 
