@@ -22,7 +22,7 @@ from calderon.backends import Device, Execution, at_once, require_memory, return
 from calderon.fmm.device.products import DeviceProduct
 from calderon.fmm.device.shared import SharedMultipole
 from calderon.fmm.elastic import ElasticTable, is_joint
-from calderon.fmm.laplace import LaplaceLayer
+from calderon.fmm.laplace import LaplaceLayer, MomentsKey
 from calderon.fmm.layout import Layout
 from calderon.fmm.moment_store import Moments
 from calderon.fmm.orders import ELASTIC, FUNCTIONS, LAPLACE, Promise, first_order
@@ -237,7 +237,7 @@ class _Composition:
         self.both_ways = {key for key, transposed in sides if transposed and (key, False) in sides}
         self.info: list[Info] = []
         self._trees: dict[Hashable, Layout] = {}
-        self._moments: dict[Hashable, Moments] = {}
+        self._moments = dict[MomentsKey, Moments]()
         self._products: dict[Any, Any] = {}
 
     @property

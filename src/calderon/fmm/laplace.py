@@ -1,8 +1,8 @@
 """Layers of Laplace's equation in the fast multipole method: moments of their functions, and what one needs in turn."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from calderon.fmm.orders import LAPLACE, Promise, better_orders
 from calderon.fmm.passes import Translations, multiply
 from calderon.fmm.point_expansions import basis_moments
 from calderon.fmm.product import HarmonicFar, Line, MultipoleProduct
-from calderon.fmm.tables import Combined, Part, Tables, tables
+from calderon.fmm.tables import Combined, Order, Part, Tables, tables
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.tree import Term
 from calderon.pairs.zones import tolerant
@@ -28,6 +28,7 @@ from calderon.products.direct_sums import padded_zeros
 from calderon.products.near_store import NearStore
 from calderon.spaces.charges import KINDS, charges
 from calderon.spaces.pieces import Pieces
+from calderon.spaces.space import Space
 
 SHARE = 4096
 """Triangles of a task, about."""
@@ -37,6 +38,36 @@ PARTS = {
     "curl": [Part(c, c, 0) for c in range(3)],
 }
 """Parts of the moments of each kind of charges: dipoles along normals take derivatives, those of curls are apart."""
+
+
+class MomentsKey(NamedTuple):
+    """What moments of functions depend on: layers of an expression with equal ones share them. layout: its identity;
+    kind: of charges; degree: of the quadrature rule; real, stored: types of sums and of numbers in memory."""
+
+    layout: int
+    space: Space
+    kind: str
+    degree: int
+    order: Order
+    real: np.dtype[Any]
+    stored: np.dtype[Any]
+
+    @staticmethod
+    def both(operator: IntegralOperator, layout: Layout, order: Order, rtol: float) -> "list[MomentsKey]":
+        """Those of the test and of the trial functions of an operator, for products of this tolerance."""
+        integrand = operator.integrand
+        single = rtol >= LAPLACE.far and integrand.normal == "none"
+        real = np.dtype(np.float32 if single else np.float64)
+        kinds = ["curl" if integrand.curls else "normal" if integrand.normal == side else "value"
+                 for side in ("test", "trial")]  # fmt: skip
+        rest = operator.quadrature.regular, order, real, stored_type(real, rtol)
+        return [MomentsKey(id(layout), space, kind, *rest)
+                for space, kind in zip((operator.test, operator.trial), kinds, strict=True)]  # fmt: skip
+
+
+def stored_type(real: Any, rtol: float) -> Any:
+    """The type of numbers in memory where products of this tolerance are computed in `real`."""
+    return np.dtype(np.float32) if rtol >= LAPLACE.stored else real
 
 
 class LaplaceLayer:
@@ -56,11 +87,11 @@ class LaplaceLayer:
         layout_of: Callable[[IntegralOperator, Promise], Layout],
         devices: Sequence[Device] = (),
         next_to_single: bool = False,
-        kept: dict[Hashable, Moments] | None = None,
+        kept: dict[MomentsKey, Moments] | None = None,
     ) -> None:
         self._next_to_single = next_to_single
         self._kept = {} if kept is None else kept
-        self._used: dict[Hashable, Moments] = {}
+        self._used: dict[MomentsKey, Moments] = {}
         operator = tolerant(operator, rtol, loosened=False)
         self.operator, self.terms, self.rtol, self.name = operator, [Term(1.0, operator)], rtol, operator.integrand.name
         self._devices, self._layout_of, self._has_normal = devices, layout_of, operator.integrand.normal != "none"
@@ -85,43 +116,35 @@ class LaplaceLayer:
         """Exact entries between neighbouring leaves."""
         operator = tolerant(self.operator, self.rtol)
         real = self._execution.real
-        return [near_store(operator, 1.0, layout, self._execution, self._stored(real), real, devices=self._devices)]
-
-    def _stored(self, real: Any) -> Any:
-        """The type of numbers in memory where products are computed in `real`."""
-        return np.dtype(np.float32) if self.rtol >= LAPLACE.stored else real
+        stored = stored_type(real, self.rtol)
+        return [near_store(operator, 1.0, layout, self._execution, stored, real, devices=self._devices)]
 
     def far(self, layout: Layout, promise: Promise) -> HarmonicFar:
         """Moments of both sides; of one where they are equal."""
-        operator, integrand = self.operator, self.operator.integrand
-        table = tables(promise.order, self.rtol >= LAPLACE.far and not self._has_normal)
-        kinds = ["curl" if integrand.curls else "normal" if integrand.normal == side else "value"
-                 for side in ("test", "trial")]  # fmt: skip
-        sides = (layout.rows, operator.test), (layout.columns, operator.trial)
-        lines: list[Line] = []
+        operator, lines = self.operator, list[Line]()
+        keys = MomentsKey.both(operator, layout, promise.order, self.rtol)
+        table = tables(promise.order, keys[0].real == np.float32)
         moments: Moments | DeviceMoments
         self._used = {}
-        for (side, space), kind in zip(sides, kinds, strict=True):
-            real, stored = table.numbers.dtype, self._stored(table.numbers.dtype)
-            if lines and kinds[0] == kinds[1] and operator.test is operator.trial:
+        for side, key in zip((layout.rows, layout.columns), keys, strict=True):
+            if lines and keys[0] == keys[1]:
                 lines.append(lines[0])
                 continue
-            pieces = side.pieces(space)
-            able = [each for each in self._devices if each.has_double or table.numbers.dtype == np.float32]
+            pieces = side.pieces(key.space)
+            able = [each for each in self._devices if each.has_double or key.real == np.float32]
             if able:
-                combined = Combined(kind, PARTS[kind], 1.0, real, stored)
-                own = pieces.space.scalar, pieces.starts, operator.quadrature.regular
+                combined = Combined(key.kind, PARTS[key.kind], 1.0, key.real, key.stored)
+                own = pieces.space.scalar, pieces.starts, key.degree
                 moments = DeviceMoments(able[0], *own, combined, layout, table)
             else:
-                key = id(layout), space, kind, operator.quadrature.regular, promise.order, real, stored
-                moments = self._kept.get(key) or moments_of(pieces, key[3], kind, layout, table, stored)
+                moments = self._kept.get(key) or moments_of(pieces, key.degree, key.kind, layout, table, key.stored)
                 self._used[key] = moments
-            lines.append(Line(0, pieces, moments, 3 if kind == "curl" else 1))
+            lines.append(Line(0, pieces, moments, 3 if key.kind == "curl" else 1))
         far, found = layout.lists.far, [layout.boxes_with(line.pieces) for line in (lines[0], lines[-1])]
         if not all(each.all() for each in found):
             far = far.of_pairs(found[0][far.target] & found[1][far.source])
         passes = Translations(layout.tree, far, table, lines[0].sums)
-        scale = 1 / (4 * np.pi * layout.tree.cube.edge ** (1 + kinds.count("normal")))
+        scale = 1 / (4 * np.pi * layout.tree.cube.edge ** (1 + sum(each.kind == "normal" for each in keys)))
         return HarmonicFar(layout, lines[:1], lines[1:], passes, scale)
 
     def keep_moments(self) -> int:

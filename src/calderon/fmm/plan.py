@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, aslinearoperator
 
 from calderon.fmm.elastic import layout_of
+from calderon.fmm.laplace import MomentsKey
 from calderon.fmm.layout import Layout
 from calderon.fmm.orders import ELASTIC, ELASTOSTATICS, FUNCTIONS, LAPLACE, Promise, first_order
 from calderon.fmm.p2m_l2p import SUMS
@@ -55,22 +56,20 @@ class Part(NamedTuple):
 
     @staticmethod
     def of_laplace(
-        operator: IntegralOperator, layout: Layout, promise: Promise, single: bool, size: int, counted: set[Any]
-    ) -> "Part":
-        """The estimate of one layer of Laplace's equation, with numbers of `size` bytes in memory; counted: moments of
-        functions that are there already, to which those of its own are added."""
+        operator: IntegralOperator, layout: Layout, promise: Promise, rtol: float, single: bool,
+        counted: set[MomentsKey],
+    ) -> "Part":  # fmt: skip
+        """The estimate of one layer of Laplace's equation; counted: moments of functions that are there already, to
+        which those of its own are added."""
         normal, (p, rank) = operator.integrand.normal != "none", promise.order[:2]
         components = 3 if operator.integrand.curls else 1
         halves = 1 if operator.is_symmetric else 2
         near = layout.near_entries(operator) * halves // 2
-        one_side = operator.test is operator.trial and not normal
-        sides = (operator.test, operator.trial)[: 1 if one_side else 2]
-        functions, new = 0, []
-        kinds = (operator.integrand.normal == "test", operator.integrand.normal == "trial")
-        for side, space, kind in zip((layout.rows, layout.columns), sides, kinds, strict=False):
-            new.append((id(layout), space, kind, components, promise.order))
-            functions += 0 if new[-1] in counted else components * len(side.pieces(space).whole)
-        counted.update(new)
+        size = 4 if single or rtol >= LAPLACE.stored else 8
+        keys = dict.fromkeys(MomentsKey.both(operator, layout, promise.order, rtol))  # one where both are equal
+        functions = sum(0 if key in counted else components * len(side.pieces(key.space).whole)
+                        for side, key in zip((layout.rows, layout.columns), keys, strict=False))  # fmt: skip
+        counted.update(keys)
         boxes, pairs = len(layout.tree.level), len(layout.lists.far.source)
         far = size * functions * rank + (8 if normal or not single else 4) * 2 * boxes * components * rank
         stored = size * near + far + 32 * pairs
@@ -78,7 +77,8 @@ class Part(NamedTuple):
         blocks = halves * (touching_flops(operator) + layout.near_triangles / 2 * pair_flops(operator))
         rows = ROWS * (2 if normal else 1) * operator.shape[1] * row_flops(operator) / HALO
         seconds = Cost((SINGLE if single else 1.0) * (blocks + rows), calls=COUNTS.preparation).seconds
-        seconds += Cost(moment_flops(sides, operator.quadrature.regular, p, rank) * components).seconds
+        harmonics = moment_flops([each.space for each in keys], operator.quadrature.regular, p, rank)
+        seconds += Cost(harmonics * components).seconds
         translations = 2 * rank**2 * pairs * components
         product = Cost((SINGLE if single and not normal else 1.0) * translations, BLOCKS * stored, COUNTS.product)
         passing = preparation_bytes(operator) + 8 * ROWS * operator.shape[1]
@@ -124,7 +124,7 @@ class Planner:
     def __init__(self, rtol: float, single: bool, layout: Callable[[IntegralOperator, Promise], Layout]) -> None:
         self.rtol, self.single, self.layout = rtol, single, layout
         self.parts: dict[Hashable, Part] = {}
-        self._counted: set[Any] = set()
+        self._counted = set[MomentsKey]()
 
     def leaf(self, operator: IntegralOperator) -> LinearOperator:
         """Enter an integral operator; what stands for its products is never used."""
@@ -134,8 +134,8 @@ class Planner:
             else:
                 promise = first_order(FUNCTIONS, self.rtol, operator.integrand.normal != "none")[0]
                 layout = self.layout(operator, promise)
-                size = 4 if self.single or self.rtol >= LAPLACE.stored else 8
-                self.parts[operator.key] = Part.of_laplace(operator, layout, promise, self.single, size, self._counted)
+                given = operator, layout, promise, self.rtol, self.single, self._counted
+                self.parts[operator.key] = Part.of_laplace(*given)
         return aslinearoperator(np.broadcast_to(0.0, operator.shape))
 
     def enter(self, terms: Sequence[Term]) -> None:
