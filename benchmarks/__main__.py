@@ -12,7 +12,7 @@ from benchmarks.accuracy import fmm as fmm_accuracy
 from benchmarks.accuracy import mlfmm as mlfmm_accuracy
 from benchmarks.common import results, tables
 from benchmarks.common.machine import describe, measure_floor
-from benchmarks.gpu import host, run
+from benchmarks.gpu import host, run, several
 from benchmarks.problems import antennas, coupled, lens, rigid_sphere, solids, solve, sound, static_checks, statics
 from benchmarks.time_domain import dg, dg_scaling
 
@@ -39,6 +39,7 @@ MEASUREMENTS: dict[str, Callable[..., dict[str, Any]]] = {
     "dg": dg.measure,
     "dg-accuracy": dg_accuracy.measure,
     "dg-scaling": dg_scaling.measure,
+    "devices": several.measure,
     "gpu": run.measure,
     "host": host.measure,
 }
@@ -59,7 +60,7 @@ def main() -> None:
         "--unknowns",
         type=int,
         help="about so many of fmm-accuracy (3000), mlfmm-accuracy (5000), the volume of coupled (200,000), "
-        "statics (1,000,000), totals of gpu, the largest size of host",
+        "statics (1,000,000), totals of gpu, devices, the largest size of host",
     )
     parser.add_argument("--only", default="", help="only rows whose name contains this text, or these words")
     parser.add_argument("--seconds", type=float, default=480, help="gpu leaves out what may take longer than that")

@@ -58,6 +58,16 @@ def test_pairs_of_a_matrix_are_evaluated_once(opencl):
     assert 18 * n**2 <= count["single_layer"] <= 18 * n * (n + 40)
 
 
+def test_memory_is_requested_before_it_is_taken(opencl):
+    """That of the matrix and of the local matrices of a tile, within 10 %; arrays that are gone count no more."""
+    space = cal.P1(cal.mesh.sphere(1.0, 0.2))
+    with Counters(opencl) as counters:
+        matrix = cal.double_layer(cal.Laplace(), space).assemble(backend="opencl", keep_on_device=True)
+        assert counters.held == matrix.nbytes < 0.5 * counters.most
+        del matrix
+    assert counters.held == 0 and counters.requested == pytest.approx(counters.most, rel=0.1)
+
+
 @pytest.mark.variant
 def test_compressed_methods_evaluate_less_than_a_dense_matrix(opencl):
     """Rows of an H-matrix integrate each triangle pair for each function there, near blocks of multipoles once."""

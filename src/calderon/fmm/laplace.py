@@ -41,8 +41,8 @@ PARTS = {
 
 
 class MomentsKey(NamedTuple):
-    """What moments of functions depend on: layers of an expression with equal ones share them. layout: its identity;
-    kind: of charges; degree: of the quadrature rule; real, stored: types of sums and of numbers in memory."""
+    """All that moments of functions depend on: layers of an expression with equal keys share them. layout: its
+    identity; kind: of charges; degree: of the quadrature rule; real, stored: types of sums and of numbers in memory."""
 
     layout: int
     space: Space
@@ -54,7 +54,7 @@ class MomentsKey(NamedTuple):
 
     @staticmethod
     def both(operator: IntegralOperator, layout: Layout, order: Order, rtol: float) -> "list[MomentsKey]":
-        """Those of the test and of the trial functions of an operator, for products of this tolerance."""
+        """The keys of the test and of the trial functions of an operator, for products of this tolerance."""
         integrand = operator.integrand
         single = rtol >= LAPLACE.far and integrand.normal == "none"
         real = np.dtype(np.float32 if single else np.float64)

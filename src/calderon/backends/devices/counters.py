@@ -1,4 +1,5 @@
-"""Counters of a device: launches, evaluations, bytes and seconds by kernel, and their seconds on a card by a model.
+"""Counters of a device: launches, evaluations, bytes and seconds by kernel, and their seconds on a card by a model;
+bytes of its arrays, and those that were requested before.
 
 The model takes for each kernel the longest of three times: its evaluations of Green's functions, its other operations,
 and the bytes of its arrays, each at a measured rate of the card. Launches are calls of the host, and count there.
@@ -6,6 +7,7 @@ and the bytes of its arrays, each at a measured rate of the card. Launches are c
 
 import math
 import time
+import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +21,7 @@ from calderon.backends.devices.device import Device
 
 SENT, FETCHED = "to device", "to host"
 """Names of the transfers among the kernels."""
-SHADOWED = "launch", "array", "put", "to_host", "fetch"
+SHADOWED = "launch", "array", "empty", "put", "to_host", "fetch"
 """Methods of a device that counters take the place of."""
 
 
@@ -63,11 +65,14 @@ class Counters:
     Each launch and each transfer is waited for, so that seconds are those of one kernel.
 
     device: any of a driver. Its methods in SHADOWED are those of this object meanwhile, whoever holds the device.
+    held, most: bytes of arrays that were made meanwhile and still live, and the most there have been. requested: the
+    most bytes of those that lived and those of which `require_device_memory` made sure.
     """
 
     def __init__(self, device: Device) -> None:
         self.device = device
         self.works: dict[str, Work] = defaultdict(Work)
+        self.held = self.most = self.requested = 0
 
     def __enter__(self) -> "Counters":
         own = vars(self.device)
@@ -126,7 +131,21 @@ class Counters:
 
     def _array(self, host: NDArray[Any]) -> Any:
         """See `Device.array`."""
-        return self._timed(SENT, host.nbytes, lambda: self._methods["array"](host))
+        return self._kept(self._timed(SENT, host.nbytes, lambda: self._methods["array"](host)))
+
+    def _empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """See `Device.empty`."""
+        return self._kept(self._methods["empty"](shape, dtype))
+
+    def _kept(self, array: Any) -> Any:
+        """Count the bytes of an array as long as it lives."""
+        self._hold(array.nbytes)
+        weakref.finalize(array, self._hold, -array.nbytes)
+        return array
+
+    def _hold(self, nbytes: int) -> None:
+        self.held += nbytes
+        self.most = max(self.most, self.held)
 
     def _put(self, host: NDArray[Any], array: Any, first: int = 0) -> None:
         """See `Device.put`."""
@@ -141,6 +160,13 @@ class Counters:
         """See `Device.fetch`."""
         found: NDArray[Any] = self._timed(FETCHED, array.nbytes, lambda: self._methods["fetch"](array)())
         return lambda: found
+
+
+def count_requested(device: Device, nbytes: int) -> None:
+    """Count bytes that are about to be taken, where the device is counted."""
+    counters: Counters | None = getattr(device, "counters", None)
+    if counters is not None:
+        counters.requested = max(counters.requested, counters.held + nbytes)
 
 
 def count_work(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from calderon.backends.devices.counters import count_requested
 from calderon.backends.devices.device import Device, Source, real_name
 from calderon.backends.memory import format_bytes
 
@@ -172,6 +173,7 @@ def by_columns(
 def require_device_memory(device: Device, needed: int, what: str, advice: str = "") -> None:
     """MemoryError, before any allocation, where a device has fewer free bytes."""
     free = device.memory()
+    count_requested(device, needed)
     if needed > free:
         advice = advice or (
             'try precision="single", a coarser mesh, or keep_on_device=False: the matrix is then on the host'

@@ -22,7 +22,9 @@ class DeviceBlock(LocalMatrices, DeviceSpecialPairs):
         tile."""
         zones, count = Zones.common([self]), (len(self.test.triangles), len(self.trial.triangles))
         numbers = Nodes.of(self, zones).record.length + self.device_form.numbers
-        self._require_memory(sum(count) * numbers * self.real.itemsize, f"the data of {sum(count)} triangles")
+        data, what = sum(count) * numbers * self.real.itemsize, f"the data of {sum(count)} triangles"
+        self._require_memory(data, what)
+        self._require_memory(data + self.tile_bytes(), f"{what} with local matrices of a tile")
         super()._prepare()
         self.ready_for_regular(zones)
         del self.there, self.found  # lists that their local matrices do not need

@@ -72,13 +72,31 @@ class LocalMatrices:
         start, triangles, functions = carriers_of(self.trial.places, self.out.shape[1])
         lists = start, functions * np.int32(width) + triangles
         self.column_start, self.column_entries = (self.device.array(each.astype(np.int32)) for each in lists)
-        each = math.prod(self.local_shape) * width * self.stored.itemsize * (2 if self.is_complex else 1)
-        size = max(1, bytes_together(self.device, each, "one triangle") // max(1, each))
-        size = self.tile_size = min(size, LIMITS.rows // self.local_shape[0])
-        self.tiles = np.append(np.arange(0, count, size), count)
-        room = (min(size, count), *self.local_shape, max(1, width))
+        room = self._room()
+        self.tile_size = room[0]
+        self.tiles = np.append(np.arange(0, count, room[0]), count)
         self.local = self.device.empty(room, self.stored)
         self.local_i = self.device.empty(room if self.is_complex else (1,), self.stored)
+
+    def _room(self) -> tuple[int, ...]:
+        """The shape of the local matrices of a tile, as many triangles as LIMITS allow; TooLarge where those of one do
+        not fit."""
+        shape = *self.local_shape, max(1, len(self.trial.triangles))
+        each = self._bytes_of(shape)
+        most = min(bytes_together(self.device, each, "one triangle") // each, LIMITS.rows // shape[0])
+        return max(1, min(most, len(self.test.triangles))), *shape
+
+    def _bytes_of(self, shape: tuple[int, ...]) -> int:
+        """Bytes of local matrices in arrays of this shape, one of real parts and one of imaginary ones, if any."""
+        return math.prod(shape) * self.stored.itemsize * (2 if self.is_complex else 1)
+
+    def tile_bytes(self) -> int:
+        """Bytes of the local matrices of a tile, and of the rows that the host fetches, of two tiles unless there is
+        one."""
+        (count, functions, *_), room, rows = self._room(), self._bytes_of(self._room()), 0
+        if not isinstance(self.out, DevicePart):
+            rows = min(self.out.shape[0], count * functions) * (1 if count == len(self.test.triangles) else 2)
+        return room + rows * self.out.shape[1] * self.out.dtype.itemsize
 
     def run(self, number: int) -> None:
         """All pairs of one tile, added to the matrix."""

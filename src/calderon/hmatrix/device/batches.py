@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Defines, Device, Source, format_bytes
+from calderon.backends import Defines, Device, Source, format_bytes, require_device_memory
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.hmatrix.tree.block_tree import BlockTree
 from calderon.products.device.tables import runs_that_fit
 
+ADVICE = 'try precision="single", a larger rtol, or backend="numba"'
 BATCH = 4 * (2**31 - 1)
 """Bytes of the numbers of blocks that are worked on together, at most: 32 bits count those of four bytes."""
 SHARE = 4
@@ -53,14 +54,15 @@ def batches(
     if (size := int(sizes.max(initial=0))) > most:
         raise MemoryError(
             f"{what} needs {format_bytes(size)} on {device.name} ({device.label}), which has "
-            f'{format_bytes(device.memory())} free, 1/{SHARE} of it for that: try precision="single", a larger rtol, '
-            'or backend="numba"'
+            f"{format_bytes(device.memory())} free, 1/{SHARE} of it for that: {ADVICE}"
         )
-    found = []
+    found, real = list[Batch](), np.empty(0, dtype).real.itemsize
     for part in runs_that_fit(sizes, most):
         ends, real_ends = np.cumsum(numbers[part]), np.cumsum(reals[part])
         begins = ends - numbers[part], real_ends - reals[part]
         found.append(Batch(part, *begins, int(ends[-1]), int(real_ends[-1])))
+    together = max((each.numbers * dtype.itemsize + each.reals * real for each in found), default=0)
+    require_device_memory(device, together, f"{what} with those that are computed together", ADVICE)
     return found
 
 

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, require_device_memory
+from calderon.hmatrix.device.batches import ADVICE
 from calderon.hmatrix.products import OFFSET
 from calderon.hmatrix.storage import Slab, stored
 from calderon.hmatrix.tree.block_tree import DENSE, BlockTree
 
-ADVICE = 'try precision="single", a larger rtol, or backend="numba"'
 LEAST_PAGE = 16
 """A further page has this part of the numbers that are there at least, so that pages stay few."""
 

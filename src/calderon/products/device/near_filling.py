@@ -23,7 +23,7 @@ from calderon.backends import (
 from calderon.backends.devices.device_matrix import vector_type
 from calderon.backends.numba import kernel
 from calderon.galerkin.bilinear_form import BilinearForm
-from calderon.galerkin.device.local_matrices import LIMITS, SMALL_GROUP, TooLarge, bytes_together
+from calderon.galerkin.device.local_matrices import SMALL_GROUP, TooLarge, bytes_together
 from calderon.galerkin.device.special_pairs import DeviceSpecialPairs
 from calderon.galerkin.rows.cluster_tables import positions, triangle_lists
 from calderon.galerkin.rows.entry_kernels import Clusters
@@ -54,8 +54,7 @@ class DeviceNumbers(Numbers):
 
     def __init__(self, device: Device, what: str, more: int, count: int, exponents: int, kind: np.dtype[Any]) -> None:
         """Room for so many numbers and exponents of `what`. MemoryError where there is none for these and for `more`
-        bytes, which filling takes for a while."""
-        more += min(LIMITS.local_matrices, device.memory() // LIMITS.few)  # of the blocks that are computed together
+        bytes of special pairs, which filling takes for a while."""
         require_device_memory(device, kind.itemsize * count + exponents + more, what, ADVICE)
         self.device, self.kind = device, kind
         self.there = device.empty((count,), kind), device.empty((max(1, exponents),), np.int8)
@@ -310,7 +309,10 @@ class NearFilling:
         sizes = np.max([each.pairs_of(pairs) * each.numbers for each in groups], axis=0)
         bytes_of = sizes * self.dtype.itemsize
         most = bytes_together(self.device, int(bytes_of.max(initial=0)), "two leaves")
-        return [numbers[run] for run in runs_that_fit(bytes_of, most)]
+        runs = runs_that_fit(bytes_of, most)
+        together = max((int(bytes_of[run].sum()) for run in runs), default=0)
+        require_device_memory(self.device, together, "the local matrices of near blocks", ADVICE)
+        return [numbers[run] for run in runs]
 
     def _fill(self, numbers: Index, groups: Sequence[_Group], rows: Clusters) -> None:
         """Compute blocks together: local matrices and sums of each term, then the numbers that are stored."""
