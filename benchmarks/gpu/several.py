@@ -81,7 +81,7 @@ def speeds_kept() -> Iterator[list[shared_tasks.Speeds]]:
             super().__init__(*given)
             kept.append(self)
 
-    shared_tasks.Speeds = Kept  # type: ignore[misc]
+    shared_tasks.Speeds = Kept  # type: ignore[assignment,misc]
     try:
         yield kept
     finally:
