@@ -131,14 +131,17 @@ def mesh(
     stack: Annotated[Path | None, typer.Option(help="Heights and materials of the layers of a layout (.gds).")] = None,
     cell: Annotated[str | None, typer.Option(help="Cell of a layout; the only one in no other unless given.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Case file of its capacitances, with its mesh.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Page on which its faces are seen by colour.")] = None,
     force: ForceOption = False,
 ) -> None:
     """Check a mesh: size, quality, problems, elements per wavelength (of light for tetrahedra, else of sound). Of a
     layout: its nets and regions, and a case file of their capacitances."""
     if file.suffix.lower() == ".gds" or stack is not None or cell is not None or out is not None:
+        if html is not None:
+            raise typer.BadParameter("--html shows meshes, not layouts: leave it out")
         _commands().layout(file, stack, h, cell, out, force)
     else:
-        _commands().mesh(file, h, scale, frequency, speed_of_sound)
+        _commands().mesh(file, h, scale, frequency, speed_of_sound, html)
 
 
 @app.command("warm-up")

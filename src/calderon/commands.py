@@ -201,25 +201,25 @@ def example(name: str | None, out: Path | None, force: bool, plan: bool, estimat
             _run(report.example(name), out or Path(f"{name}-result"), force, plan, estimate)
 
 
-def mesh(file: Path, h: float | None, scale: float, frequency: list[float] | None, speed_of_sound: float) -> None:
-    """Print size, quality, problems and resolution of a mesh."""
-    with plain_errors(), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        screen = _screen()
-        if meshes.holds_tetrahedra(file):
-            volume = meshes.read_tetrahedra(file, scale=scale)
-            screen.print(volume_quality(volume, file.name), soft_wrap=True)
+def mesh(file: Path, h: float | None, scale: float, frequency: list[float] | None, speed: float, html: Any) -> None:
+    """Print size, quality, problems and resolution of a mesh for a speed of sound; html: the page that shows it."""
+    with plain_errors(), warnings.catch_warnings(record=True, action="always") as caught:
+        screen, solid = _screen(), meshes.holds_tetrahedra(file)
+        shown: Any = meshes.read_tetrahedra(file, scale=scale) if solid else meshes.read(file, scale=scale, h=h)
+        if html is not None:
+            shown.to_html(html)
+        if solid:
+            screen.print(volume_quality(shown, file.name), soft_wrap=True)
             if frequency:
-                screen.print(resolution(volume.longest_edges, frequency, SPEED_OF_LIGHT))
+                screen.print(resolution(shown.longest_edges, frequency, SPEED_OF_LIGHT))
             _print_warnings(screen, caught)
             return
-        surface = meshes.read(file, scale=scale, h=h)
-        checked = surface.check()
-        screen.print(surface_quality(surface, file.name))
+        checked = shown.check()
+        screen.print(surface_quality(shown, file.name))
         if frequency:
-            screen.print(resolution(surface.edge_lengths, frequency, speed_of_sound))
+            screen.print(resolution(shown.edge_lengths, frequency, speed))
             for hertz in frequency:
-                meshes.warn_wavenumber(surface, 2 * np.pi * hertz / speed_of_sound)
+                meshes.warn_wavenumber(shown, 2 * np.pi * hertz / speed)
         screen.print(escape(str(checked)), soft_wrap=True)
         _print_warnings(screen, caught)
     if not checked.ok:

@@ -189,6 +189,8 @@ def test_mesh_prints_size_quality_and_resolution(tmp_path):
     )
     assert run.exit_code == 0, run.output
     assert "closed, 1 component" in run.output and "-0.5 to 0.5 m" in run.output
+    shown = calderon_command("mesh", tmp_path / "cube.stl", "--html", tmp_path / "faces.html")
+    assert shown.exit_code == 0 and "Mesh of" in (tmp_path / "faces.html").read_text(encoding="utf-8")
     mean = 3.0 / cube(1.0, 0.25).mean_edge_length
     assert f"{mean:.1f}" in run.output and "no problems found" in run.output
 

@@ -70,10 +70,16 @@ def test_surface_colours_follow_the_values(ball):
 
 @pytest.mark.parametrize(
     ("values", "limits"),
-    [([1.0, 3.0], (0.0, 3.0)), ([-2.0, -1.0], (-2.0, 0.0)), ([-1.0, 3.0], (-3.0, 3.0)), ([1 + 0j, 3], (-3.0, 3.0))],
+    [
+        ([1.0, 3.0], (0.0, 3.0)),
+        ([-2.0, -1.0], (-2.0, 0.0)),
+        ([-0.05, 3.0], (-0.05, 3.0)),
+        ([-1.0, 3.0], (-3.0, 3.0)),
+        ([1 + 0j, 3], (-3.0, 3.0)),
+    ],
 )
 def test_real_fields_of_one_sign_begin_at_zero(ball, values, limits):
-    """Others, and real parts, are symmetric about zero, so that white means zero."""
+    """So do those of one sign but for a fiftieth; others, and real parts, are symmetric, so that white means zero."""
     pattern = np.resize(np.array(values), len(ball.vertices))
     figure = plots.surface(Field(ball, pattern), "real", renderer="matplotlib")
     assert figure.axes[1].get_ylim() == pytest.approx(limits)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calderon.report.stages as stages
-from calderon.report.formatting import typeset
+from calderon.report.formatting import number, typeset
 from calderon.report.page import _facts, _hints, _notices
 from calderon.report.reflection import bandwidth
 from calderon.report.sheet import Sheet
@@ -54,8 +54,11 @@ def test_compilation_is_a_row_of_its_own(monkeypatch):
 
 def test_pages_print_powers_and_leave_out_what_says_nothing():
     assert typeset("1.2e-05 of 3e+06, case2e") == "1.2\u202f×\u202f10⁻⁵ of 3\u202f×\u202f10⁶, case2e"
+    assert (number(9999.96), number(55318.46), number(3.14159)) == ("9999.96", "55318.5", "3.142")
     sheet = Sheet()
     sheet.table("Walls", ["", "given", "absorbed"], [["front", "2e-06", ""], ["back", "", ""], ["top", "1", ""]])
+    sheet.table("Forces", ["", "force"], [["left", "(0, 0, 0) kN"], ["right", "(0, 0, 0) kN"]])
+    assert "<th>force" not in sheet.tables and "<th>given" in sheet.tables
     assert "absorbed" not in sheet.tables and "back" not in sheet.tables and "10⁻⁶" in sheet.tables
 
 

@@ -130,6 +130,11 @@ def test_steps_have_a_range_of_colours_together_or_each(own, tmp_path, opened):
     page.click("text=one scale")
     assert top() == (100 if own else 1)
     assert page.locator("text=dB").count() == 1  # of complex values
+    # currents that flow to all sides do not cancel where they begin; others are averaged
+    mesh = "{ triangles: [0, 1, 2, 0, 3, 4], fans: [0, 1, 2, 0, 4, 5], areas: [1, 1] }, true)"
+    field = '{ components: 3, on: "triangles" }'
+    corner = [f"atCorners(Float32Array.of({v}, 0, 0, {w}, 0, 0), {field}, {mesh}[0]" for v, w in ((1, -1), (3, 1))]
+    assert [page.evaluate(each) for each in corner] == [1, 2]
 
 
 CURVE = """() => {

@@ -192,7 +192,8 @@ def warned_of_coarse_meshes(
         concerned = (
             f"{np.count_nonzero(frequencies > first)} of {len(frequencies)} frequencies, those above {first:.4g}"
         )
-        text = f"{concerned} Hz, have too coarse a mesh; the highest one, {highest:.6g} Hz: {worst}"
+        several = f"{concerned} Hz, have too coarse a mesh; the highest one, {highest:.6g} Hz: "
+        text = f"{several if len(frequencies) > 1 else ''}{worst}"
         warn_of_accuracy(CoarseMeshWarning(text, worst.elements, worst.needed))
     return warnings.catch_warnings(action="ignore", category=CoarseMeshWarning)
 

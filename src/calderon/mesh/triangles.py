@@ -271,9 +271,10 @@ class TriangleMesh(NamedFaces, Exchange):
 
     def __str__(self) -> str:
         shape = "closed" if self.is_closed else "open"
+        parts = f"{self.number_of_components} component{'s' * (self.number_of_components != 1)}"
         return (
             f"{shape} surface of {self.number_of_triangles} triangles and {self.number_of_vertices} vertices, "
-            f"{self.number_of_components} component(s), area {self.area:.6g}, diameter {self.diameter:.6g}, "
+            f"{parts}, area {self.area:.6g}, diameter {self.diameter:.6g}, "
             f"edges {self.edge_lengths.min():.3g} to {self.edge_lengths.max():.3g} (mean {self.mean_edge_length:.3g})"
             f"{'; ' if self.note else ''}{self.note}"
         )

@@ -20,11 +20,11 @@ def direction_arrow(
     if size < 0.3:
         return
     width, height = figure.get_figwidth(), figure.get_figheight()
-    half = 0.18 * np.array(along) / size  # inches
+    half = 0.15 * np.array(along) / size  # inches
     below = centre[1] - abs(half[1]) - 0.08
     if boxed:
         low, high = below - 0.17, centre[1] + abs(half[1]) + 0.1
-        ground = figure.add_axes(((centre[0] - 0.48) / width, low / height, 0.96 / width, (high - low) / height))
+        ground = figure.add_axes(((centre[0] - 0.43) / width, low / height, 0.86 / width, (high - low) / height))
         ground.set(xticks=[], yticks=[], facecolor=(1, 1, 1, 0.85))
         ground.spines[:].set_visible(False)
     paper = figure.add_axes((0, 0, 1, 1))

@@ -91,10 +91,11 @@ def show(
     minimum, maximum = float(np.nanmin(shown)), float(np.nanmax(shown))
     colors: Colormap = DIVERGING
     span = (-largest, largest)
-    if not np.iscomplexobj(field) and limits is None and (minimum >= 0 or maximum <= 0):  # of one sign: from zero on
-        span, colors = (
-            ((0.0, maximum), mpl.colormaps["viridis"]) if minimum >= 0 else ((minimum, 0.0), mpl.colormaps["viridis_r"])
-        )
+    if not np.iscomplexobj(field) and limits is None and max(-minimum, maximum) >= 50 * min(-minimum, maximum):
+        # of one sign, but for a fiftieth: from zero on
+        upward = maximum >= -minimum
+        span = (min(minimum, 0.0), maximum) if upward else (minimum, max(maximum, 0.0))
+        colors = mpl.colormaps["viridis" if upward else "viridis_r"]
     low, high = limits or _span(*span)
     part = {"real": "Re ", "imag": "Im "}[quantity] if np.iscomplexobj(field) else ""
     return Shown(np.asarray(shown, dtype=float), low, high, colors, f"{part}{symbol}{bracket}")
@@ -133,6 +134,8 @@ def diverging_map(steps: int = 257) -> ListedColormap:
 
 
 DIVERGING = diverging_map()
+LOWER, UPPER = (ListedColormap(DIVERGING(np.linspace(a, a + 0.5, 257)).tolist(), name=f"half_{a}") for a in (0.0, 0.5))
+"""The halves of the diverging map, light at zero, for values of one sign below dark lines."""
 
 
 def color_bar(figure: Figure, box: tuple[float, float, float, float], drawn: Shown) -> Axes:

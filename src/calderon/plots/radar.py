@@ -46,7 +46,7 @@ def radar_map(
         up, values = sweep.frequencies / 1e9, sweep.rcs[..., which]
         label, unit = "frequency (GHz)", "radar cross-section (dB re 1 m²)"
     levels = 10 * np.log10(np.maximum(values, LEAST))
-    figure = new_figure(6.4, 4.4)
+    figure = new_figure(4.8, 3.6)
     axes = figure.add_axes((0.12, 0.13, 0.68, 0.77))
     order = np.argsort(across, kind="stable")
     top = float(levels.max())

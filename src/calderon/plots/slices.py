@@ -15,8 +15,8 @@ from matplotlib.image import AxesImage
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.plots.arrow import direction_arrow
-from calderon.plots.quantity import Shown, color_bar, show
-from calderon.plots.style import INK, new_figure, picture
+from calderon.plots.quantity import LOWER, UPPER, Shown, color_bar, show
+from calderon.plots.style import INK, WIDE, new_figure, picture
 
 if TYPE_CHECKING:
     from calderon.mesh import TriangleMesh
@@ -123,6 +123,8 @@ def field_slice(
     """
     points, field, hidden = visible(points, values, mesh, blank)
     drawn = usual(show(np.where(hidden, np.nan, field), quantity, name, unit, limits), quantity, limits)
+    if (field_lines is not None or contours is not None) and drawn.colors.name.startswith("viridis"):
+        drawn = replace(drawn, colors=UPPER if drawn.colors.name == "viridis" else LOWER)  # lines are dark
     figure = drawn_slice(points, drawn, hidden, mesh, blank, length)
     figure.axes[0].set_title(title, loc="left", pad=8)
     if contours is not None and levels:
@@ -158,7 +160,7 @@ def _draw_lines(axes: Axes, points: NDArray[np.float64], vectors: NDArray[np.flo
     x, y = slice_sides(points)
     limits = axes.axis()
     axes.streamplot(
-        x, y, unit[..., 0], unit[..., 1], density=STREAMS, color=INK, linewidth=0.8, arrowsize=0.7, zorder=2,
+        x, y, unit[..., 0], unit[..., 1], density=STREAMS, color=INK, linewidth=0.6, arrowsize=0.6, zorder=2,
     )  # fmt: skip
     axes.axis(limits)
 
@@ -224,7 +226,7 @@ def slice_image(
     `drawn`, and its (left, right, bottom, top) in the unit of length."""
     offset, sides = _offset(points)
     ratio = sides[1] / sides[0]
-    wide = 5.2 if ratio < 1.2 else 6.0 / ratio
+    wide = min(WIDE, 1.15 * WIDE / ratio)
     width, height = wide + 1.65, wide * ratio + 0.9
     figure = new_figure(width, height)
     axes = figure.add_axes((0.65 / width, 0.55 / height, wide / width, wide * ratio / height))

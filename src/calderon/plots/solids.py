@@ -152,7 +152,9 @@ def conditions(
         number[mask] = len(colors)
         colors.append(_lighter(CURVES[(1, 2, 3, 5)[k % 4]], 0.6))
     shades = (number[:, None] + 0.5) / len(colors)
-    head = 0.15 + 0.21 * -(-(len(held) + len(loads)) // 2)
+    texts = [*held, *loads]
+    columns = 2 if max(map(len, texts), default=0) <= 20 else 1
+    head = 0.15 + 0.21 * -(-len(texts) // columns)
     around = np.zeros((0, 3))
     body = Body(mesh.vertices, mesh.triangles, shades, ListedColormap(colors), mesh.is_closed, True, (), around, head)
     figure = draw_body(body, None, lens, title, renderer, length)
@@ -162,7 +164,9 @@ def conditions(
         _arrows(figure.axes[0], mesh, lens, mask, traction, ink)
         handles.append(Line2D([], [], color=ink, marker=">", markersize=5, linewidth=1.6, label=text))
     if handles:
-        figure.axes[0].legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.4, ncols=2)
+        figure.axes[0].legend(
+            handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.4, ncols=columns
+        )
     return figure
 
 
@@ -185,6 +189,6 @@ def _arrows(axes: Axes, mesh: "TriangleMesh", lens: Camera, mask: NDArray, tract
     pulls = np.einsum("ni,ni->n", traction[chosen], mesh.normals[chosen]) > 0
     tails = places[:, :2] - np.where(pulls[:, None], 0.0, flat)
     axes.quiver(
-        *tails.T, *flat.T, angles="xy", scale_units="xy", scale=1.0, units="inches", width=0.016, headwidth=4.5,
+        *tails.T, *flat.T, angles="xy", scale_units="xy", scale=1.0, units="inches", width=0.011, headwidth=4.5,
         headlength=5.5, headaxislength=5.0, facecolor=color, edgecolor="white", linewidth=0.4, zorder=4, clip_on=False,
     )  # fmt: skip

@@ -29,6 +29,9 @@ DASHES: list[Any] = ["-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)
 INK = "#22262b"
 MUTED = "#6b7280"
 HAIRLINE = "#d5d9df"
+WIDE = 3.4
+"""Inches of a body or a slice in its picture, at most: with its bar a picture is some 4.7 wide, and its texts can be
+read in a column of a paper, and on a telephone."""
 
 PAPER: Any = {
     "font.family": "DejaVu Sans",
@@ -140,7 +143,7 @@ def checked_path(file: str | os.PathLike[str]) -> Path:
     return path
 
 
-def save(figure: Figure, file: str | os.PathLike[str], dpi: int = 300) -> Path:
+def save(figure: Figure, file: str | os.PathLike[str], dpi: int = 400) -> Path:
     """Write the figure, its margins cut off, whole or not at all: into a sibling file first, then renamed.
 
     No dates or version numbers go into the file: the same numbers give the same bytes.

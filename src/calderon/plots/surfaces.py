@@ -22,7 +22,7 @@ from calderon.plots import scene
 from calderon.plots.arrow import compass
 from calderon.plots.painter import Camera, Scene, Strokes, camera, paint, quartered
 from calderon.plots.quantity import Shown, color_bar, show
-from calderon.plots.style import INK, new_figure, paper, picture
+from calderon.plots.style import INK, WIDE, new_figure, paper, picture
 
 if TYPE_CHECKING:
     from calderon.mesh import TriangleMesh
@@ -98,7 +98,7 @@ def draw_body(body: Body, drawn: Shown | None, lens: Camera, title: str, rendere
         _scale_bar(axes, unit=unit)
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     window = (left, right, bottom, top)
-    height = int(np.clip(250 * axes.get_position().height * figure.get_figheight(), 60, 1600))
+    height = int(np.clip(400 * axes.get_position().height * figure.get_figheight(), 60, 1600))
     pixels = (round(height * (right - left) / (top - bottom)), height)
     view_of_body = Scene(
         vertices, triangles, body.shades, body.colors, lens, window, pixels, body.edges, body.strokes
@@ -156,8 +156,8 @@ def _frame(
     flat = lens.project(points)[:, :2]
     low, high = flat.min(axis=0), flat.max(axis=0)
     extent = np.maximum(high - low, 0.02 * (high - low).max())
-    # the body fills a window of at most 6.4 x 4.4 inches in one of its directions
-    inches = extent * min(6.4 / extent[0], 4.4 / extent[1])
+    # the body fills a window of at most this width and height in one of its directions
+    inches = extent * min(WIDE / extent[0], WIDE / extent[1])
     inches = np.maximum(inches, [1.6, 0.5])
     left, bottom, top = 0.12, BOTTOM, 0.36 if title else head
     right = 1.25 if drawn is not None else 0.12
@@ -172,7 +172,7 @@ def _frame(
     axes.set_ylim(middle[1] - half[1], middle[1] + half[1])
     axes.set_title(title, loc="left", pad=8)
     if drawn is not None:
-        tall = min(inches[1], 2.9)
+        tall = min(inches[1], 2.4)
         box = (
             (left + inches[0] + 0.22) / width,
             (bottom + (inches[1] - tall) / 2) / height,
@@ -279,9 +279,9 @@ def _strongest(vectors: NDArray, areas: NDArray[np.float64]) -> float:
 
 
 def _draw_arrows(figure: Figure, mesh: Any, vectors: NDArray[np.float64], lens: Camera) -> None:
-    """Arrows on visible triangles, at least 0.24 inches apart."""
+    """Arrows on visible triangles, at least 0.15 inches apart."""
     axes = figure.axes[0]
-    cell = 0.24 * np.ptp(axes.get_xlim()) / (axes.get_position().width * figure.get_figwidth())
+    cell = 0.15 * np.ptp(axes.get_xlim()) / (axes.get_position().width * figure.get_figwidth())
     places = lens.project(mesh.centroids)
     seen = mesh.normals @ lens.eye > 0.05 if mesh.is_closed else np.ones(len(places), dtype=bool)
     largest = float(np.linalg.norm(vectors[seen], axis=1).max(initial=0.0))
@@ -293,7 +293,7 @@ def _draw_arrows(figure: Figure, mesh: Any, vectors: NDArray[np.float64], lens: 
     with paper():
         axes.quiver(
             *places[seen][chosen][long, :2].T, *flat[long].T, angles="xy", scale_units="xy", scale=1.0, pivot="mid",
-            units="inches", width=0.02, headwidth=3.6, headlength=4.2, headaxislength=3.8, facecolor="white",
+            units="inches", width=0.014, headwidth=3.6, headlength=4.2, headaxislength=3.8, facecolor="white",
             edgecolor=INK, linewidth=0.45, zorder=4,
         )  # fmt: skip
 

@@ -31,7 +31,7 @@ def ohms(impedance: complex) -> str:
 
 def number(value: float) -> str:
     """Four digits, six for large values."""
-    return f"{value:.4g}" if abs(value) < 1e5 else f"{value:.6g}"
+    return f"{value:.4g}" if abs(value) < 9999.5 else f"{value:.6g}"
 
 
 RAISED = str.maketrans("-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")

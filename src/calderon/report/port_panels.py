@@ -104,12 +104,17 @@ class PortResults:
         return {name: decibels_of_power(np.abs(self.sweep.s[:, *place]) ** 2) for name, place in self.names.items()}
 
 
+def gain_all_around(at: str) -> str:
+    """The caption of a view of gains, which are those at the frequency of that text."""
+    return f"Gain in all directions at {at}: colour and radius. Drag to turn, point for values."
+
+
 @panel("sweep")
 def resonances(results: Any, sheet: Sheet) -> None:
     """Frequencies and qualities of the resonances."""
     found = results.resonances
     for each in found[:3]:
-        sheet.headline("resonance", frequency_text(each.frequency, 5), f"Q {each.quality:.1f}")
+        sheet.headline(f"resonance, of Q {each.quality:.1f}", *frequency_text(each.frequency, 5).split())
     sheet.numbers["resonances"] = [{"frequency_Hz": each.frequency, "quality": each.quality} for each in found]
     sheet.block("Resonances", [(frequency_text(each.frequency), f"Q {each.quality:.4g}", "") for each in found])
 

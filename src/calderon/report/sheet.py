@@ -1,6 +1,7 @@
 """The parts of a report, collected from panels: each adds rows, numbers, tables, files and pictures, which are written
 each on its own: a failure is reported and the other files are kept."""
 
+import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -157,10 +158,11 @@ class Sheet:
         self._blocks.setdefault(name, []).extend(rows)
 
     def table(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Add a table as wide as the page, unless it has no rows, without columns in which every row says 0 or nothing,
-        and without rows that say nothing."""
+        """Add a table as wide as the page, unless it has no rows, without columns that say 0, (0, 0, 0) or nothing in
+        every row, and without rows that say nothing."""
         rows = [row for row in rows if any(row[1:])]
-        kept = [k for k in range(len(columns)) if any(row[k] not in ("", "0" if len(rows) > 1 else "") for row in rows)]
+        none = r"(0|\(0, 0, 0\).*)?" if len(rows) > 1 else ""
+        kept = [k for k in range(len(columns)) if not all(re.fullmatch(none, row[k]) for row in rows)]
         columns, rows = [columns[k] for k in kept], [[row[k] for k in kept] for row in rows]
         head = "".join(f"<th>{escape(column)}</th>" for column in columns)
         body = "".join("<tr>" + "".join(f"<td>{escape(typeset(cell))}</td>" for cell in row) + "</tr>" for row in rows)
@@ -288,10 +290,15 @@ def collected(result: Any, panels: Sequence[Panel[Any]]) -> Sheet:
 
 def _table(rows: Sequence[Row]) -> str:
     cells = [
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(typeset(value))}{small(unit)}</td></tr>'
-        for name, value, unit in rows
+        f'<tr><th scope="row">{escape(name)}</th><td>{_unbroken(value, unit)}</td></tr>' for name, value, unit in rows
     ]
     return f"<table>{''.join(cells)}</table>"
+
+
+def _unbroken(value: str, unit: str) -> str:
+    """A value with its unit, on one line unless it is long."""
+    text = f"{escape(typeset(value))}{small(unit)}"
+    return f'<span class="short">{text}</span>' if len(value + unit) <= 24 else text
 
 
 def small(unit: str) -> str:

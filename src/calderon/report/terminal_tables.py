@@ -22,9 +22,8 @@ def surface_quality(surface: TriangleMesh, name: str) -> Table:
     low, high = surface.bounds
     table = two_columns(name)
     table.add_row("triangles, vertices", f"{surface.number_of_triangles}, {surface.number_of_vertices}")
-    table.add_row(
-        "surface", f"{'closed' if surface.is_closed else 'open'}, {surface.number_of_components} component(s)"
-    )
+    parts = f"{surface.number_of_components} component{'s' * (surface.number_of_components != 1)}"
+    table.add_row("surface", f"{'closed' if surface.is_closed else 'open'}, {parts}")
     for axis in range(3):
         table.add_row("xyz"[axis], f"{low[axis]:.6g} to {high[axis]:.6g} m")
     table.add_row("area", f"{surface.areas.sum():.6g} m²")
@@ -32,7 +31,7 @@ def surface_quality(surface: TriangleMesh, name: str) -> Table:
         table.add_row("volume", f"{surface.volume:.6g} m³")
     lengths = surface.edge_lengths
     table.add_row("edges", f"{lengths.min():.4g} to {lengths.max():.4g} m, mean {lengths.mean():.4g} m")
-    table.add_row("smallest angle", f"{angles.min():.1f}°, below 20° in {np.count_nonzero(angles < 20)} triangle(s)")
+    table.add_row("smallest angle", f"{angles.min():.1f}°, below 20° in {np.count_nonzero(angles < 20)} triangles")
     for tag, count in zip(*np.unique(surface.tags, return_counts=True), strict=True):
         names = [key for key, value in surface.names.items() if value == tag]
         table.add_row(f"tag {tag}" + (f" ({escape(names[0])})" if names else ""), f"{count} triangles")

@@ -59,6 +59,13 @@ def test_a_dipole_with_a_load_in_series_with_its_port():
     assert dict((row[0], row[1]) for row in plan(parse(DIPOLE)))["unknowns"] == "41"
 
 
+@pytest.mark.parametrize("band", ["", 'band = { start = "270 MHz", stop = "320 MHz", points = 3 }\n'])
+def test_too_long_segments_are_warned_of_once(band):
+    text = DIPOLE.replace("segments = 42", "segments = 2").replace("[[wire]]", f"{band}[[wire]]")
+    (found,) = [each for each in run(parse(text)).warnings if "at least 6 are needed" in each]
+    assert found.startswith("3 of 3 frequencies" if band else "segments of wires are up to")
+
+
 def test_a_deck_is_a_case(tmp_path):
     (tmp_path / "dipole.nec").write_text(DECK)
     results = run(read(tmp_path / "dipole.nec"))

@@ -1,5 +1,6 @@
 """A case of antennas is run: the surfaces, the wires, the ports over the band, and the solution at one frequency."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from calderon.formulations.sweep import warned_of_coarse_meshes
 from calderon.kinds.antennas.model import AntennaCase
 from calderon.kinds.antennas.panels import PANELS
 from calderon.kinds.antennas.results import AntennaResults
+from calderon.mesh.errors import CoarseMeshWarning
 from calderon.report import Kind, Stages
 from calderon.report.formatting import Row, frequency_text
 from calderon.report.kind import cost_rows, plan_rows
@@ -110,7 +112,8 @@ def posed(file: CaseFile[AntennaCase], stages: Stages) -> Posed:
     found = Posed(given, case.excitation, _frequencies(case), case.antennas.frequency)
     table, key = ("surface", "outside") if case.surface else ("wire", "points")
     with stages.stage("set up the ports"), file.blamed(table, key, number=0):
-        found.at(float(found.frequencies[-1]))
+        with warnings.catch_warnings(action="ignore", category=CoarseMeshWarning):  # of which the solution warns
+            found.at(float(found.frequencies[-1]))
     return found
 
 
@@ -139,11 +142,15 @@ class AntennaKind(Kind[AntennaCase, Posed, AntennaResults]):
             return found
 
         text = frequency_text(float(hertz[0])) + (f" to {frequency_text(float(hertz[-1]))}" if len(hertz) > 1 else "")
-        with stages.stage("solve the ports", text), warned_of_coarse_meshes(posed.at, hertz):
+        every = np.append(hertz, [] if posed.pattern is None or posed.pattern <= hertz.max() else posed.pattern)
+        with stages.stage("solve the ports", text), warned_of_coarse_meshes(posed.at, every):
             sweep = adaptive_sweep(scattering, hertz, r, case.solver.interpolate, of_lines=case.modes > 0)
         best = float(hertz[np.abs(sweep.s[:, 0, 0]).argmin()])
         at = best if posed.pattern is None else posed.pattern
-        with stages.stage("solve the pattern", frequency_text(at)):
+        with (
+            stages.stage("solve the pattern", frequency_text(at)),
+            warnings.catch_warnings(action="ignore", category=CoarseMeshWarning),
+        ):
             problem: Any = posed.at(at)
             solution = problem.solve(posed.voltages, **solve_options(case, problem))
         if (share := accepted_share(solution)) < LEAST:

@@ -9,7 +9,7 @@ from calderon.formulations.scenes import directional_scene
 from calderon.kinds.antennas.results import AntennaResults
 from calderon.report import Sheet, panel
 from calderon.report.formatting import GAIN, Column, Row, number, ohms
-from calderon.report.port_panels import gain_over_frequency, resonances, scattering
+from calderon.report.port_panels import gain_all_around, gain_over_frequency, resonances, scattering
 from calderon.report.reflection import LINE, reflection, standing_wave_ratio
 
 
@@ -52,7 +52,7 @@ def gain(results: AntennaResults, sheet: Sheet) -> None:
     sheet.columns("gain.csv", [("angle_deg", np.degrees(angles)), *gains])
     caption = f"Gain in the planes of two axes, the first of which is at 0°, at {results.at}."
     sheet.curves("gain.png", caption, lambda path: plots.polar(angles, cuts, "dBi", path, quantity="gain", span=30.0))
-    around = f"Gain in all directions at {results.at}: colour and radius. Drag to turn, point for values."
+    around = gain_all_around(results.at)
     sheet.view(lambda: replace(directional_scene(solution.gain, 61, "gain", "dBi"), caption=around))
     if results.metal is None:
         sheet.view(lambda: replace(results.scene, caption=f"Currents at {results.at}, peak values."))

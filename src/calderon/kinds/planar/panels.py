@@ -1,5 +1,7 @@
 """Panels of a printed circuit or antenna."""
 
+from dataclasses import replace
+
 import numpy as np
 
 import calderon.plots as plots
@@ -15,7 +17,7 @@ from calderon.report.formatting import (
     ohms,
 )
 from calderon.report.panels import lengths_of
-from calderon.report.port_panels import gain_over_frequency, resonances, scattering
+from calderon.report.port_panels import gain_all_around, gain_over_frequency, resonances, scattering
 from calderon.report.reflection import LINE, accepted, reflection, standing_wave_ratio
 
 
@@ -31,7 +33,7 @@ def gain(results: PlanarResults, sheet: Sheet) -> None:
     sheet.columns("gain.csv", [("angle_deg", np.degrees(angles)), *gains])
     caption = f"Gain in the planes of the x and the y axis, which is at 0°, at {results.at}."
     sheet.curves("gain.png", caption, lambda path: plots.polar(angles, cuts, "dBi", path, quantity="gain", span=30.0))
-    sheet.view(lambda: gain_scene(results.sources))
+    sheet.view(lambda: replace(gain_scene(results.sources), caption=gain_all_around(results.at)))
     if results.file.case.planar.above == "vacuum":
         rows: list[Row] = [("largest gain", f"{largest:.2f}", "dBi"), *_realised(results)]
         for plane, phi in (("xz", 0.0), ("yz", np.pi / 2)):

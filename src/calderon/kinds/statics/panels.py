@@ -61,7 +61,7 @@ def electrodes(results: StaticResults, sheet: Sheet) -> None:
         sheet.number(f"{key}.potential_V", solution.potentials[name])
         sheet.number(f"{key}.{charge}_{kind.charge}", total)
         sheet.number(f"{key}.error_of_integral_{kind.charge}", errors[name])
-    header = ["", "potential", charge, "estimated error of an integral of the flux", f"largest |{kind.field_name}|"]
+    header = ["", "potential", charge, "error of the flux, estimated", f"largest |{kind.field_name}|"]
     sheet.table("Electrodes", header, rows)
     for name, total in [*solution.totals.items()][:2]:
         sheet.headline(f"{charge} of {name}", *prefixed(total, kind.charge))
@@ -196,7 +196,7 @@ def plane(results: StaticResults, sheet: Sheet) -> None:
     values = potential if is_potential else _strength(results)
     coil = any(each.kind == "loop" for each in results.file.case.source)  # whose field has no potential
     count = 0 if coil else requested.lines
-    name, unit = ("u", kind.potential) if is_potential else (f"|{kind.field_name}|", kind.field)
+    name, unit = ("potential", kind.potential) if is_potential else (f"|{kind.field_name}|", kind.field)
     what = f"{'Potential' if is_potential else f'Strength of {kind.field_name}'} in the plane {plane_equation(points)}"
     lines = f", {count} lines of equal potential" if count else ""
     field = cut.arrays[kind.field_name] if requested.field_lines else None

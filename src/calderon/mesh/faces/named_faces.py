@@ -49,10 +49,10 @@ class NamedFaces(Triangulation, Viewable):
         if unknown or not wanted:
             known = sorted({*names, *names.solids})
             near = difflib.get_close_matches(str(unknown[0]), known, n=1, cutoff=0.4) if unknown else []
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            hint = f"; did you mean {near[0]!r}? This" if near else ": this"
             raise MeshError(
-                f"unknown tags {unknown}: this mesh has {sorted(present)} and the names {dict(names)}{hint}; "
-                "print(mesh.faces()) lists the faces, mesh.show() shows them by colour"
+                f"unknown tags {unknown}{hint} mesh has {sorted(present)} and the names {dict(names)}; "
+                "print(mesh.faces()) lists the faces, mesh.show() or calderon mesh FILE --html faces.html shows them"
             )
         return np.array(sorted(set().union(*numbers.values())), dtype=np.int64)
 

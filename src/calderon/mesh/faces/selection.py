@@ -49,8 +49,9 @@ class Selection(Described):
 
     @property
     def brief(self) -> str:
-        found = f"{len(self.triangles)} triangles, area {self.area:.6g}, {len(self.faces)} faces"
-        return f"{found}, {len(self.cut)} of them cut"
+        count = f"{len(self.faces)} face{'s' * (len(self.faces) != 1)}"
+        found = f"{len(self.triangles)} triangles, area {self.area:.6g}, {count}"
+        return f"{found}, {len(self.cut)} of them cut" if self.cut else found
 
     def __str__(self) -> str:
         lines = [

@@ -60,8 +60,8 @@ Object.assign(View.prototype, {
     pen.lineCap = "round";
     if (this.arrows) drawArrows(this, pen, width, height);
     for (const each of this.pointers) if (each.on) drawPointers(this, pen, each, width, height);
-    if (this.layers.some((layer) => layer.kind === "pattern")) this.drawAngles(pen, width, height);
-    this.drawAxes(pen, height);
+    if (this.layers.some((layer) => layer.kind === "pattern")) this.drawAngles(pen, width, height); // with its axes
+    else this.drawAxes(pen, height);
     if (this.scene.length) this.drawScale(pen, width, height);
     if (this.flags) for (const flag of flagsOf(this)) this.drawFlag(pen, flag, width, height);
   },

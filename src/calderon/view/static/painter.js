@@ -56,7 +56,9 @@ void main() {
   base += lit * 0.10 * pow(max(dot(n, normalize(key + eye)), 0.0), 40.0);
   if (edges > 0.0) {
     vec3 d = corner / max(fwidth(corner), vec3(1e-6));
-    base = mix(base, edge, edges * (1.0 - smoothstep(0.4, 1.3, min(d.x, min(d.y, d.z)))));
+    vec3 high = 1.0 / max(fwidth(corner), vec3(1e-6)); // of the triangle, in pixels: edges of small ones are faint
+    float faint = smoothstep(2.0, 18.0, min(high.x, min(high.y, high.z)));
+    base = mix(base, edge, edges * faint * (1.0 - smoothstep(0.4, 1.3, min(d.x, min(d.y, d.z)))));
   }
   colour = vec4(base * opacity, opacity);
 }`;
@@ -139,7 +141,8 @@ class Painter {
     const { gl } = this;
     gl.bindTexture(gl.TEXTURE_2D, this.maps[map]);
     gl.bindVertexArray(layer.array);
-    gl.polygonOffset(behind ? 1 : 0, behind ? 1 : 0);
+    const back = !behind ? 0 : uniforms.opacity < 1 ? 4 : 1; // what is translucent is behind what lies on it
+    gl.polygonOffset(back, back);
     gl.depthMask(uniforms.opacity === 1);
     this.set(uniforms);
     gl.drawArrays(lines ? gl.LINES : gl.TRIANGLES, 0, count);

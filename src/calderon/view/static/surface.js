@@ -98,7 +98,8 @@ function expanded(vertices, triangles, fans, faces) {
 }
 
 /** A field at corners: parts (3 nt x components) of values given at vertices, triangles, corners or nodes of a grid.
-    Values on triangles are averaged over fans, weighted by areas, if smooth. */
+    Values on triangles are averaged over fans, weighted by areas, if smooth; large vectors that cancel at a vertex, as
+    those of a current that flows from a wire to all sides, stay as they are. */
 function atCorners(values, field, geometry, smooth) {
   const { triangles, fans, areas } = geometry;
   const n = field.components;
@@ -115,14 +116,23 @@ function atCorners(values, field, geometry, smooth) {
   }
   const sums = new Float64Array(n * count);
   const weights = new Float64Array(count);
+  const sizes = new Float64Array(count);
+  const size = (of, k) => Math.hypot(...of.subarray(n * k, n * k + n));
+  let largest = 0;
   for (let i = 0; i < count; i++) {
     const t = Math.floor(i / 3);
     if (Number.isNaN(values[n * t])) continue;
     weights[fans[i]] += areas[t];
+    sizes[fans[i]] += areas[t] * size(values, t);
+    largest = Math.max(largest, size(values, t));
     for (let c = 0; c < n; c++) sums[n * fans[i] + c] += areas[t] * values[n * t + c];
   }
   for (let i = 0; i < count; i++) {
-    for (let c = 0; c < n; c++) out[n * i + c] = weights[fans[i]] ? sums[n * fans[i] + c] / weights[fans[i]] : NaN;
+    const f = fans[i];
+    const cancel = n === 3 && sizes[f] > 0.3 * weights[f] * largest && size(sums, f) < 0.3 * sizes[f];
+    for (let c = 0; c < n; c++) {
+      out[n * i + c] = !weights[f] ? NaN : cancel ? values[n * Math.floor(i / 3) + c] : sums[n * f + c] / weights[f];
+    }
   }
   return out;
 }

@@ -45,7 +45,12 @@ def conditions(results: SolidResults, sheet: Sheet) -> None:
     )
     shown, _ = seen(results)
     if len(shown.faces()) > 1 and len(set(shown.tags.tolist())) > 1:
-        sheet.view(lambda: replace(shown.scene(), length=results.length[1], caption=FACES))
+        bare = not case.support and all(one.tag is None for one in results.loads)  # the picture shows the mesh alone
+        caption = f"{FACES} Whole body: {whole}." if bare and whole else FACES
+        sheet.view(
+            lambda: replace(shown.scene(), length=results.length[1], caption=caption),
+            *(("conditions.png",) if bare else ()),
+        )
 
 
 @panel("parts")
@@ -195,9 +200,10 @@ def _supports(results: SolidResults) -> list[list[str]]:
             moment = results.units.vector("moment", reaction.moment.tolist(), size * mesh.diameter)
             rows.append([results.label(part, tag), kinds, force_text(results, reaction.force), moment])
             patches = solution.patch_reactions[tag]
-            for number, (_, each) in enumerate(patches if len(patches) > 1 else (), start=1):
+            for centre, each in patches if len(patches) > 1 else ():
                 moment = results.units.vector("moment", each.moment.tolist(), size * mesh.diameter)
-                rows.append([f"{results.label(part, tag)}, {number}", "", force_text(results, each.force), moment])
+                where = f"{results.label(part, tag)}, at {results.place(centre)}"
+                rows.append([where, "", force_text(results, each.force), moment])
     return rows
 
 

@@ -23,7 +23,7 @@ def numbers(results: SolidResults, sheet: Sheet) -> None:
     if len(results.load_cases) > 1:
         sheet.headline(f"load case of {len(results.load_cases)} with the largest stress", results.load_case)
     value, place = largest.away if largest.edge else (largest.value, largest.place)
-    away = " away from edges without limit" if largest.edge else ""
+    away = " away from edges where it has no limit" if largest.edge else ""
     sheet.headline(f"largest von Mises stress{away}, at {results.place(place)}", *units.shown("stress", value))
     if largest.edge:
         name = f"on {largest.edge}, at {results.place(largest.place)}: it grows with every refinement"
@@ -57,7 +57,7 @@ def _safety(results: SolidResults, sheet: Sheet, away: str) -> None:
     if not away or len(results.parts) > 1:
         sheet.headline("safety factor against yield", number(least))
         return
-    sheet.headline(f"safety factor against yield{away}", number(least * largest.value / largest.away[0]))
+    sheet.headline("safety factor against yield away from such edges", number(least * largest.value / largest.away[0]))
     sheet.aside(f"safety factor on {largest.edge}", number(least))
 
 

@@ -18,6 +18,8 @@ from calderon.report.formatting import (
     frequency_unit,
     number,
     ohms,
+    prefixed,
+    prefixed_unit,
 )
 from calderon.report.reflection import accepted, reflection, standing_wave_ratio
 
@@ -104,12 +106,15 @@ def _mesh(results: Results, sheet: Sheet) -> None:
     sheet.fact(block, "vertices", mesh.number_of_vertices, key="mesh.vertices")
     closed, volume = bool(mesh.is_closed), float(mesh.volume) if mesh.is_closed else None
     sheet.fact(block, "surface", closed, key="mesh.closed", text="closed" if closed else "open")
-    sheet.fact(block, "area", float(mesh.areas.sum()), "m²", key="mesh.area_m2")
+    metres, unit = prefixed_unit(float(mesh.diameter), "m")
+    area, edge = float(mesh.areas.sum()), float(mesh.mean_edge_length)
+    sheet.fact(block, "area", area, f"{unit}²", key="mesh.area_m2", text=number(area / metres**2))
     sheet.number("mesh.volume_m3", volume)
     if volume is not None:
-        sheet.fact(block, "volume", volume, "m³")
-    sheet.fact(block, "bounding-box diagonal", float(mesh.diameter), "m", key="mesh.diameter_m")
-    sheet.fact(block, "mean edge length", float(mesh.mean_edge_length), "m", key="mesh.mean_edge_m")
+        sheet.fact(block, "volume", volume / metres**3, f"{unit}³")
+    size = number(float(mesh.diameter) / metres)
+    sheet.fact(block, "bounding-box diagonal", float(mesh.diameter), unit, key="mesh.diameter_m", text=size)
+    sheet.fact(block, "mean edge length", edge, unit, key="mesh.mean_edge_m", text=number(edge / metres))
 
 
 def _wave(results: Results, step: Step, sheet: Sheet) -> None:
@@ -120,7 +125,7 @@ def _wave(results: Results, step: Step, sheet: Sheet) -> None:
         factor, unit = frequency_unit(step.frequency)
         sheet.fact(block, "frequency", step.frequency / factor, unit)
     sheet.fact(block, "wavenumber k", step.wavenumber, "1/m")
-    sheet.fact(block, "wavelength", 2 * np.pi / step.wavenumber, "m")
+    sheet.block(block, [("wavelength", *prefixed(2 * np.pi / step.wavenumber, "m"))])
     sheet.fact(block, "k × diagonal", step.wavenumber * float(results.mesh.diameter))
     sheet.fact(block, "elements per wavelength", f"{step.elements_per_wavelength:.1f}")
 
