@@ -29,7 +29,7 @@ STATIC_GREEN, WAVE = cal.Laplace(), cal.Helmholtz(0.8)
 ZONES = {
     "constants": (cal.single_layer, STATIC_GREEN, cal.P0(REGULAR)),
     "linear": (cal.single_layer, STATIC_GREEN, cal.P1(GRADED)),
-    "adjoint": (cal.adjoint_double_layer, STATIC_GREEN, cal.P0(GRADED)),
+    "adjoint": (cal.adjoint_double_layer, STATIC_GREEN, cal.P1(GRADED)),
     "waves": (cal.single_layer, WAVE, cal.P1(GRADED)),
     "curls of waves": (cal.hypersingular, WAVE, cal.P1(GRADED)),
     "currents": (cal.electric_field, WAVE, cal.RWG(REGULAR)),

@@ -35,8 +35,7 @@ class MutualBlock(Block):
         rule = triangle_rule(self.quadrature.regular)
         self.distant_rule = self._distant_rule()
         form = (self.threes, not self._through_centroids(), rule.number_of_points, self.trial.places.shape[1])
-        zones = self.distant_rule is not None
-        self.tile = mutual_kernel(radial, self.linear, self.green.is_complex, self.is_complex, *form, zones)
+        self.tile = mutual_kernel(radial, self.linear, self.green.is_complex, self.is_complex, *form, self.distant_rule)
         self.tile_scalars = self._scalars(radial.lacking(BOTH[0].radial, 8 * self.real.itemsize))
         self.moments = self._moment_kernels(BOTH)
 

@@ -22,8 +22,9 @@ from calderon.backends.numba import kernel
 from calderon.quadrature import Quadrature
 from calderon.quadrature.options import ACCURACY
 
-DistantRule = Literal["series", "points"]
-"""Taylor's series about the centroids of c / r, or the symmetric rule of `DEGREE` on both triangles."""
+DistantRule = Literal["series", "slopes", "points"]
+"""Taylor's series about the centroids, of c / r or of its normal derivative, or the symmetric rule of `DEGREE` on both
+triangles."""
 DistantKernel = Literal["value", "normal", "curls"]
 """A Green's function, its normal derivative, or the form that is integrated by parts."""
 DEGREE = 2
@@ -48,18 +49,21 @@ class Errors(NamedTuple):
     """Errors of rules of distant pairs, each by the larger degree of the functions of both triangles.
 
     series: C and p of a Green's function by series, curls: those of a form that is integrated by parts, the differences
-    of whose products are harder; points: of a Green's function by points, normal: of its normal derivative; waves: B
-    and q.
+    of whose products are harder; slopes: of its normal derivative between linear functions by series; points: of a
+    Green's function by points, normal: of its normal derivative; waves: B and q.
     """
 
     series: tuple[Error, ...] = ((0.042, 4), (0.15, 4))
     curls: tuple[Error, ...] = ((0.085, 4), (0.15, 4))
+    slopes: Error = 0.049, 3
     points: tuple[Error, ...] = ((0.066, 4), (0.15, 4))
     normal: tuple[Error, ...] = ((0.21, 4), (0.049, 3))
     waves: tuple[Error, ...] = ((9e-5, 3.5), (2e-4, 2.5))
 
     def of(self, rule: DistantRule, kernel: DistantKernel, degree: int) -> Error:
         """C and p of a kernel by a rule."""
+        if rule == "slopes":
+            return self.slopes
         if kernel == "normal":
             return self.normal[degree]
         table = self.points if rule == "points" else self.curls if kernel == "curls" else self.series

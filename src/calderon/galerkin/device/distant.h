@@ -3,8 +3,8 @@
 
    NODES_...: places in the numbers of a triangle: POINTS points (x, y, z), USUAL_POINTS of them those of the usual rule, then
    those of the rule of distant pairs, if there is one; the centroid; the square of the distance from which on others are
-   distant. SERIES: 1 for series between constants, 2 between three linear functions: points of that rule are corners then.
-   0: products of points. */
+   distant. SERIES: 1 for series between constants, 2 between three linear functions, 3 between these for the normal derivative:
+   points of that rule are corners then. 0: products of points. */
 
 #include "galerkin/device/weights.h"
 
@@ -13,6 +13,8 @@
 #define FAR_FIRST (SERIES ? 3 * USUAL_POINTS : NODES_CENTRE)
 #define FAR_NUMBERS (NODES_LENGTH - FAR_FIRST)
 #define FAR_CENTRE (NODES_CENTRE - FAR_FIRST)
+/* The functions of a triangle in series. */
+#define SERIES_FUNCTIONS (SERIES > 1 ? 3 : 1)
 
 /* Whether two triangles are distant, from their last FAR_NUMBERS numbers; tiny is added to squares of distances. */
 DEVICE int are_distant(const real_type *x, const real_type *y, real_type tiny)
@@ -44,10 +46,75 @@ DEVICE real_type term(real_type inverse, real_type u, real_type square, real_typ
                       R(0.002777777777777778) * (every + R(2.0) * (R(3.0) * inverse * (u * u) - square)));
 }
 
+#if SERIES == 3
+
+/* The number that all of a side share and that of corner a of a triangle in S_a of series.py, from u and the
+   squares of all its corners; first: -10, or 10 for T_b. */
+DEVICE real_type slope_term(real_type inverse, const real_type *u, const real_type *squares, int a, real_type first)
+{
+    real_type sum = R(0.0);
+    for (int b = 0; b < 3; b++)
+        sum += (a == b ? R(3.0) : R(1.0)) * (R(5.0) * inverse * (u[b] * u[b]) - squares[b]);
+    return inverse * R(0.0083333333333333333) * (sum + first * u[a]);
+}
+
+/* d_a / 36 - (sum d u + 2 d_a u_a) / (60 r^2) of series.py. */
+DEVICE real_type plane_term(real_type inverse, const real_type *along, const real_type *u, int a)
+{
+    real_type sum = R(0.0);
+    for (int b = 0; b < 3; b++)
+        sum += (a == b ? R(3.0) : R(1.0)) * (along[b] * u[b]);
+    return R(0.027777777777777778) * along[a] - inverse * R(0.016666666666666667) * sum;
+}
+
+/* Integrals of the normal derivative with normals m and n over two distant triangles by their last numbers, with Jacobians
+   1: means[b] of that of corner a of the first triangle with the three of the other. */
+DEVICE void series(const real_type *x, const real_type *y, int a, const real_type *m, const real_type *n,
+                   const real_type *parameters, real_type tiny, real_type *means)
+{
+    real_type d[3], normal[3], unit[3], opposite[3], value[PARTS * COMPONENTS], p[3], q[3], u[3], z[3];
+    real_type along[3], across[3], middle = R(0.0);
+    for (int c = 0; c < 3; c++) {
+        d[c] = x[FAR_CENTRE + c] - y[FAR_CENTRE + c];
+        normal[c] = READS_TEST ? m[c] : -n[c];
+        middle += d[c] * normal[c];
+    }
+    real_type root = inverse_square_root(d[0] * d[0] + tiny + d[1] * d[1] + d[2] * d[2]), inverse = root * root;
+    for (int c = 0; c < 3; c++) { /* a normal along d, with which the component is the slope */
+        unit[c] = d[c] * inverse;
+        opposite[c] = -unit[c];
+    }
+    component_values(d, unit, opposite, parameters, tiny, value);
+    centred(x, d, p, u);
+    centred(y, d, q, z);
+    /* distances of corners from the plane, of which those of the triangle in it are zero */
+    for (int b = 0; b < 3; b++) {
+        along[b] = across[b] = R(0.0);
+        for (int c = 0; c < 3; c++) {
+            along[b] += normal[c] * (x[3 * b + c] - x[FAR_CENTRE + c]);
+            across[b] -= normal[c] * (y[3 * b + c] - y[FAR_CENTRE + c]);
+        }
+    }
+    real_type back[3] = {-z[0], -z[1], -z[2]}, small = inverse * R(0.020833333333333333);
+    real_type own = middle * (R(0.1111111111111111) + slope_term(inverse, u, p, a, R(-10.0)));
+    own += plane_term(inverse, along, u, a);
+    for (int b = 0; b < 3; b++) {
+        real_type product = R(0.0), other = middle * slope_term(inverse, z, q, b, R(10.0));
+        other += plane_term(inverse, across, back, b);
+        for (int c = 0; c < 3; c++)
+            product += (x[3 * a + c] - x[FAR_CENTRE + c]) * (y[3 * b + c] - y[FAR_CENTRE + c]);
+        real_type mixed = middle * product + along[a] * z[b] - across[b] * u[a];
+        mixed -= R(5.0) * inverse * middle * (u[a] * z[b]);
+        means[b] = R(0.25) * value[0] * (own + other + small * mixed);
+    }
+}
+
+#else
+
 /* Integrals of G over two distant triangles by their last numbers, with Jacobians 1: means[0] between constants; between linear
-   functions means[b] of that of `corner` (3,) of the first triangle with the three of the other. */
-DEVICE void series(const real_type *x, const real_type *y, const real_type *corner, const real_type *parameters,
-                   real_type tiny, real_type *means)
+   functions means[b] of that of corner a of the first triangle with the three of the other; m, n: not read. */
+DEVICE void series(const real_type *x, const real_type *y, int a, const real_type *m, const real_type *n,
+                   const real_type *parameters, real_type tiny, real_type *means)
 {
     real_type d[3], none[3], value[PARTS * COMPONENTS], u[3], z[3], p[3], q[3];
     for (int c = 0; c < 3; c++) {
@@ -67,7 +134,7 @@ DEVICE void series(const real_type *x, const real_type *y, const real_type *corn
 #else
     real_type own = R(0.0), along = R(0.0), scaled = inverse * R(0.006944444444444444);
     for (int c = 0; c < 3; c++) {
-        real_type w = corner[c] - x[FAR_CENTRE + c];
+        real_type w = x[3 * a + c] - x[FAR_CENTRE + c];
         own += w * w;
         along += d[c] * w;
     }
@@ -75,11 +142,12 @@ DEVICE void series(const real_type *x, const real_type *y, const real_type *corn
     for (int b = 0; b < 3; b++) {
         real_type product = R(0.0);
         for (int c = 0; c < 3; c++)
-            product += (corner[c] - x[FAR_CENTRE + c]) * (y[3 * b + c] - y[FAR_CENTRE + c]);
+            product += (x[3 * a + c] - x[FAR_CENTRE + c]) * (y[3 * b + c] - y[FAR_CENTRE + c]);
         means[b] = R(0.25) * value[0] * (sum + term(inverse, z[b], q[b], second, R(1.0)) +
                                          scaled * (product - R(3.0) * inverse * along * z[b]));
     }
 #endif
 }
 
+#endif
 #endif

@@ -35,7 +35,8 @@ class Nodes(NamedTuple):
         usual = triangle_rule(block.quadrature.regular)
         if zones.rule is None or min(float(each.min(initial=NEVER)) for each in zones.reached) >= NEVER:
             return Nodes(usual, usual.number_of_points, 0)
-        series = 0 if zones.rule == "points" else 1 if len(block.moment_functions(CORNERS)[0]) == 1 else 2
+        values = 1 if len(block.moment_functions(CORNERS)[0]) == 1 else 2
+        series = {"points": 0, "series": values, "slopes": 3}[zones.rule]
         added = CORNERS if series else triangle_rule(DEGREE)
         points, weights = (
             np.concatenate([getattr(each, part) for each in (usual, added)]) for part in ("points", "weights")

@@ -16,6 +16,7 @@ from calderon.galerkin.forms.form import Form
 from calderon.galerkin.regular.centroid_distances import steps_of
 from calderon.galerkin.regular.element_tables import blocked, by_groups, in_threes, packed, test_weights
 from calderon.greens import Radial
+from calderon.integrands import Component
 from calderon.mesh.geometry import FlatTriangles
 from calderon.pairs.zones import DEGREE, DistantRule
 from calderon.quadrature import TriangleRule, triangle_rule
@@ -50,14 +51,18 @@ def distant_rule(form: Form, radial: Radial, functions: Functions) -> DistantRul
     """The rule of distant pairs of a form, None where pairs have one rule at any distance.
 
     A Green's function without parameters is c / r^p, as it has no length, and G has p = 1. Series are those of products
-    of constants and of products of three linear functions, and of curls alone, which are constant.
+    of constants and of products of three linear functions, and of curls alone, which are constant; slopes those of
+    products of three linear functions and the normal derivative of 1 / r.
     """
     rule = triangle_rule(DEGREE)
     if not form.is_plain or not in_threes(rule, *functions(rule)):
         return None
     sizes, component = [len(each) for each in functions(rule)], form.regular[0]
-    if component.normal == "none" and component.radial == 0 and radial.parameters == 0 and radial.orders[0] == 1:
-        if form.direct and (sizes == [1, 1] or (sizes == [3, 3] and not form.curls)):
+    if form.direct and radial.parameters == 0 and radial.orders[0] == 1:
+        products = sizes == [3, 3] and not form.curls
+        if component.normal != "none" and products:
+            return "slopes"
+        if component == Component(0) and (products or sizes == [1, 1]):
             return "series"
     return "points"
 
@@ -114,7 +119,7 @@ def distant_tables(
     table, trial_units = points.weights, np.ones(1)
     if len(second) > 1:
         table, trial_units = by_groups(second * points.weights, True)
-    if rule == "series":  # means over both triangles, of which Jacobians are twice the areas
+    if rule != "points":  # means over both triangles, of which Jacobians are twice the areas
         units = np.full(len(units), 1 / 4)
     steps = steps_of(points)
     parts = (

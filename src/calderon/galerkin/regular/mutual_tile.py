@@ -46,9 +46,10 @@ from calderon.galerkin.regular.mutual_sums import (
 from calderon.galerkin.regular.pair_mask import first_left_out, left_out, mark, words_for
 from calderon.galerkin.regular.point_sums import put_shares, three
 from calderon.galerkin.regular.scatter_columns import Columns, adding_sums, clear, room_for
+from calderon.galerkin.regular.series import adding_slopes
 from calderon.greens import Radial, parameter_reader
 from calderon.greens.elementary import inverse_square_root
-from calderon.pairs.zones import DEGREE
+from calderon.pairs.zones import DEGREE, DistantRule
 from calderon.quadrature import triangle_rule
 
 
@@ -67,11 +68,11 @@ def mutual_scratch(
 @functools.lru_cache(maxsize=64)
 def mutual_kernel(
     radial: Radial, linear: bool, oscillates: bool, complex_out: bool, threes: bool, close: bool, points: int,
-    trials: int, has_zones: bool,
+    trials: int, rule: DistantRule | None,
 ) -> Callable[..., None]:  # fmt: skip
     """The compiled tile of one Green's function. linear: three local functions at a time (else one, a constant);
-    close: pairs may be so near that squared distances by `Spreads` would lose digits; has_zones: whether distant pairs
-    have three points; the others as in `tile.TileKind`.
+    close: pairs may be so near that squared distances by `Spreads` would lose digits; rule: of distant pairs; the
+    others as in `tile.TileKind`.
 
     tile(test, trial, spread, distant, group, skip_start, skip_position, scalars, lo, hi, first, last, adjoint,
     tile_rows, row_ids, scratch, out): adds to `out` test triangles lo up to, without, hi with those trial triangles of
@@ -85,8 +86,10 @@ def mutual_kernel(
     add_columns, add_rows = adding_sums(complex_out)
     given = radial, linear, oscillates, complex_out, threes
     add_pair = adding_pair(*given, close, points, trials)
-    add_distant = add_pair
-    if has_zones:
+    add_distant, has_zones = add_pair, rule is not None
+    if rule == "slopes":
+        add_distant = adding_slopes(radial, complex_out)
+    elif rule == "points":
         weighed = are_weighed("points", radial, functions, trials)
         add_distant = adding_pair(*given, False, triangle_rule(DEGREE).number_of_points, trials, weighed)
 

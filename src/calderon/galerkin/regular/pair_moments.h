@@ -34,8 +34,8 @@ DEVICE void pair_moments(SHARED const real_type *x, GLOBAL const real_type *test
     apart = are_distant(far, other, tiny);
 #if SERIES
     if (some && apart)
-        for (int a = 0; a < TESTS && a < 2 * SERIES - 1; a++)
-            series(far, other, far + 3 * a, parameters, tiny, sums + a * TRIALS);
+        for (int a = 0; a < TESTS && a < SERIES_FUNCTIONS; a++)
+            series(far, other, a, m, n, parameters, tiny, sums + a * TRIALS);
 #endif
 #endif
     int last = some * (SERIES ? USUAL_POINTS : POINTS);

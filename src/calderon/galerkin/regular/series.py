@@ -1,4 +1,5 @@
-"""Pairs of distant triangles by Taylor's series of c / r about their centroids, from one value and moments.
+"""Pairs of distant triangles by Taylor's series of c / r and of its normal derivative about their centroids, from one
+value and moments.
 
 With D = c - e of the centroids, r = |D|, the corners w_a of the test triangle and v_b of the trial triangle less their
 centroids, and local points xi and eta
@@ -17,7 +18,15 @@ Between linear functions l_a and l_b those up to the second order are
     E[l_a l_b / |x - y|] = 1/r { 1/9 + P_a - Q_b + (w_a . v_b - 3 u_a z_b / r^2) / (144 r^2) },
     P_a = [3 (sum u^2 + 2 u_a^2) / r^2 - sum |w|^2 - 2 |w_a|^2] / (360 r^2) - u_a / (36 r^2),
 
-and -Q_b the same of the trial triangle with -z_b. All numbers but the value come from centroid_distances.py.
+and -Q_b the same of the trial triangle with -z_b. Double layers are the slope h = G'/r times the distance of a point of
+one triangle from the plane of the other: f + d_a at the corners of the first triangle, with sum d_a = 0. With E[l_a xi
+xi^T] = (sum w_b w_b^T + 2 w_a w_a^T) / 60 their terms up to the second order are
+
+    E[l_a l_b h (f + d)] = h { f (1/9 + S_a + T_b) + d_a / 36 - (sum d u + 2 d_a u_a) / (60 r^2)
+                               + [f (w_a . v_b) + z_b (d_a - 5 f u_a / r^2)] / (48 r^2) },
+    S_a = [sum t + 2 t_a - 10 u_a] / (120 r^2),   t_a = 5 u_a^2 / r^2 - |w_a|^2,
+
+and T_b the same of the other triangle with -z_b. All numbers but the value come from centroid_distances.py.
 """
 
 from collections.abc import Callable
@@ -25,13 +34,26 @@ from typing import Any
 
 from calderon.backends.vectors import jitable, lanes, number, store, zero
 from calderon.galerkin.regular.centroid_distances import along, dot
+from calderon.galerkin.regular.element_tables import LANES
 from calderon.galerkin.regular.flush import add_three
 from calderon.galerkin.regular.point_sums import three
 from calderon.greens import Radial
 from calderon.greens.elementary import inverse_square_root_multiple, root_scaled
+from calderon.integrands import Component
+from calderon.pairs.zones import DistantRule
 
 POINTS = 3
 """Points y in the working memory of `linear_series`, one for each trial function."""
+SLOPE = 2
+"""The place of G'/r, real and imaginary, among the values of a Green's function."""
+
+
+def series_sums(rule: DistantRule, radial: Radial, component: Component, constant: bool) -> Callable[..., Any]:
+    """The compiled sums by a series, for constants or for three linear functions; component: as in
+    `pair_sums.pair_sums`."""
+    if rule == "slopes":
+        return slope_series(radial, component.normal == "test")
+    return constant_series(radial) if constant else linear_series(radial)
 
 
 def constant_series(radial: Radial) -> Callable[..., Any]:
@@ -161,3 +183,171 @@ def add_of_series(complex_out: bool) -> Callable[..., Any]:
             add_three(t, row, imaginary, three(t, at + a * step, 6 * step), nothing, f_re, f_im, complex_out)
 
     return add_entries
+
+
+def slope_series(radial: Radial, of_fixed: bool) -> Callable[..., Any]:
+    """The compiled means E[l_a l_b k] of h d . m, with the normal m of the fixed triangle (of_fixed), or of -h d . n
+    with the normals n of the others, stored as those of `linear_series`.
+
+    sums(x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
+    parameters, tiny, missing, kept, s, w): arguments and results are those of the sums of `pair_sums.pair_sums`;
+    points, weights and steps are not read.
+    """
+    radial_value = radial.multiple or radial.value
+
+    @jitable
+    def sums(
+        x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
+        parameters, tiny, missing, kept, s, w,
+    ):  # fmt: skip
+        """Expand to the second order about the centroids of a fixed triangle and a vector of others."""
+        nothing, step = zero(s), lanes(s)
+        d, square, inverse, u, z, p, q, g = slope_parts(c, e, shapes, record, around, there, pitch, tiny)
+        value = radial_value(square, parameters, square)[SLOPE]
+        if of_fixed:
+            middle, d0, d1, d2 = behind(d, m, around, there, pitch)
+            rows = turned(slope_means(value, inverse, middle, (d0, d1, d2), opposite(z), opposite(u), q, p, turned(g)))
+        else:
+            middle, d0, d1, d2 = ahead(d, n, shapes, record)
+            rows = slope_means(value, inverse, middle, (d0, d1, d2), u, z, p, q, g)
+        put_each(s, w + 3 * step, 6 * step, rows[0])
+        put_each(s, w + 4 * step, 6 * step, rows[1])
+        put_each(s, w + 5 * step, 6 * step, rows[2])
+        return nothing + 1.0, nothing, (nothing, nothing), (nothing, nothing)
+
+    return sums
+
+
+def adding_slopes(radial: Radial, complex_out: bool) -> Callable[..., None]:
+    """The function that adds both orders of a test triangle with a vector of others by series, instead of that of
+    `mutual_tile.adding_pair`.
+
+    add_pair(x, o, c, d, e, m, n, factor, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps,
+    products, square, missing, kept, parameters, tiny, reference, t, begin, imaginary, other, f_re, f_im, table, units,
+    tile_rows, i, slot, s): arguments are those of that function; points, weights, tables and steps are not read.
+    """
+    radial_value = radial.multiple or radial.value
+
+    @jitable
+    def add_pair(
+        x, o, c, d, e, m, n, factor, y, there, weights, gammas, ones, measure, shapes, part, around, others, steps,
+        products, square, missing, kept, parameters, tiny, reference, t, begin, imaginary, other, f_re, f_im, table,
+        units, tile_rows, i, slot, s,
+    ):  # fmt: skip
+        """Add A and B of test triangle i of the tile."""
+        nothing, step = (zero(t), zero(t), zero(t)), lanes(t)
+        d, square, inverse, u, z, p, q, g = slope_parts(c, e, shapes, part, around, others, LANES, tiny)
+        value = radial_value(square, parameters, square)[SLOPE] * factor
+        middle, d0, d1, d2 = ahead(d, n, shapes, part)
+        of_trial = slope_means(value, inverse, middle, (d0, d1, d2), u, z, p, q, g)
+        middle, d0, d1, d2 = behind(d, m, around, others, LANES)
+        of_test = turned(slope_means(value, inverse, middle, (d0, d1, d2), opposite(z), opposite(u), q, p, turned(g)))
+        # to the rows of A and of B of the three test functions
+        r0, r1 = begin + 3 * tile_rows[i, slot] * step, begin + 3 * tile_rows[i, slot + 1] * step
+        r2 = begin + 3 * tile_rows[i, slot + 2] * step
+        add_three(t, r0, imaginary, of_trial[0], nothing, f_re, f_im, complex_out)
+        add_three(t, r1, imaginary, of_trial[1], nothing, f_re, f_im, complex_out)
+        add_three(t, r2, imaginary, of_trial[2], nothing, f_re, f_im, complex_out)
+        add_three(t, other + r0, imaginary, of_test[0], nothing, f_re, f_im, complex_out)
+        add_three(t, other + r1, imaginary, of_test[1], nothing, f_re, f_im, complex_out)
+        add_three(t, other + r2, imaginary, of_test[2], nothing, f_re, f_im, complex_out)
+
+    return add_pair
+
+
+@jitable
+def slope_parts(c, e, shapes, record, around, there, pitch, tiny):
+    """D, r^2 and 1 / r^2; (u_0, u_1, u_2) and (z_0, z_1, z_2) as of `centred`; S_a and T_b; the products w_a . v_b as
+    three rows. Arguments as in `centred`."""
+    square, inverse, u, z = centred(c, e, shapes, record, around, there, pitch, tiny)
+    a = number(shapes, record + 6), number(shapes, record + 7), number(shapes, record + 8)
+    p, q = slope_terms(inverse, u, a, -10.0), slope_terms(inverse, z, three(around, there + 6 * pitch, pitch), 10.0)
+    v0, v1 = three(around, there, pitch), three(around, there + 3 * pitch, pitch)
+    g0, h0 = dot(shapes, record, v0[0], v0[1], v0[2]), dot(shapes, record + 3, v0[0], v0[1], v0[2])
+    g1, h1 = dot(shapes, record, v1[0], v1[1], v1[2]), dot(shapes, record + 3, v1[0], v1[1], v1[2])
+    first, second = (g0, g1, -(g0 + g1)), (h0, h1, -(h0 + h1))
+    g = first, second, (-(first[0] + second[0]), -(first[1] + second[1]), -(first[2] + second[2]))
+    return (c[0] - e[0], c[1] - e[1], c[2] - e[2]), square, inverse, u, z, p, q, g
+
+
+@jitable
+def slope_terms(inverse, u, a, first):
+    """The terms S_a of one side: inverse, 1 / r^2; u: D . w_a; a: |w_a|^2; first: the factor of u_a, -10, or 10 for
+    T_b."""
+    five, small = 5.0 * inverse, inverse * (1 / 120)
+    t0, t1, t2 = five * (u[0] * u[0]) - a[0], five * (u[1] * u[1]) - a[1], five * (u[2] * u[2]) - a[2]
+    every = t0 + t1 + t2
+    return (
+        small * (every + 2.0 * t0 + first * u[0]),
+        small * (every + 2.0 * t1 + first * u[1]),
+        small * (every + 2.0 * t2 + first * u[2]),
+    )
+
+
+@jitable
+def ahead(d, n, shapes, record):
+    """The distance -D . n of the centroid of the fixed triangle from the plane of the others, then what its three
+    corners add to it; d: D; shapes[record:]: the record of the fixed triangle."""
+    d0, d1 = -dot(shapes, record, n[0], n[1], n[2]), -dot(shapes, record + 3, n[0], n[1], n[2])
+    return -(d[0] * n[0] + d[1] * n[1] + d[2] * n[2]), d0, d1, -(d0 + d1)
+
+
+@jitable
+def behind(d, m, around, there, pitch):
+    """The number D . m of the centroids of the others, then what their three corners add to it; d: D; m: the normal of
+    the fixed triangle; around, there, pitch: as in `centred`."""
+    d0, d1 = -along(around, there, pitch, m[0], m[1], m[2]), -along(around, there + 3 * pitch, pitch, m[0], m[1], m[2])
+    return d[0] * m[0] + d[1] * m[1] + d[2] * m[2], d0, d1, -(d0 + d1)
+
+
+@jitable
+def slope_means(value, inverse, middle, d, u, z, p, q, g):
+    """Three rows of the means with three functions of the side whose corners have the distances f + d_a, f = middle,
+    from the plane of the other side, each with three functions of that side.
+
+    value: h; inverse: 1 / r^2; d: d_a; u, p: D . w_a and S_a of the first side; z, q: D . v_b and T_b of the other one;
+    g: the rows of w_a . v_b.
+    """
+    # f S_a and all of d alone, f T_b, then factors of the products of both
+    whole, sixtieth, mixed = value * middle, value * inverse * (1 / 60), value * inverse * (1 / 48)
+    l0, l1, l2 = d[0] * u[0], d[1] * u[1], d[2] * u[2]
+    every, five, start, first = l0 + l1 + l2, 5.0 * inverse * middle, whole * (1 / 9), value * (1 / 36)
+    s0 = start + whole * p[0] + first * d[0] - sixtieth * (every + 2.0 * l0)
+    s1 = start + whole * p[1] + first * d[1] - sixtieth * (every + 2.0 * l1)
+    s2 = start + whole * p[2] + first * d[2] - sixtieth * (every + 2.0 * l2)
+    t, both = (whole * q[0], whole * q[1], whole * q[2]), mixed * middle
+    return (
+        slope_row(s0, t, mixed * (d[0] - five * u[0]), z, both, g[0]),
+        slope_row(s1, t, mixed * (d[1] - five * u[1]), z, both, g[1]),
+        slope_row(s2, t, mixed * (d[2] - five * u[2]), z, both, g[2]),
+    )
+
+
+@jitable
+def slope_row(s, t, x, z, both, g):
+    """The sums s + t_b + x z_b + both g_b for b = 0, 1, 2; t, z, g: three vectors each."""
+    return s + t[0] + x * z[0] + both * g[0], s + t[1] + x * z[1] + both * g[1], s + t[2] + x * z[2] + both * g[2]
+
+
+@jitable
+def opposite(u):
+    """-u of three vectors."""
+    return -u[0], -u[1], -u[2]
+
+
+@jitable
+def turned(g):
+    """Three rows g of three as columns."""
+    return (
+        (g[0][0], g[1][0], g[2][0]),
+        (g[0][1], g[1][1], g[2][1]),
+        (g[0][2], g[1][2], g[2][2]),
+    )
+
+
+@jitable
+def put_each(out, place, stride, values):
+    """Store three vectors, `values`, at out[place:], `stride` numbers apart."""
+    store(out, place, values[0])
+    store(out, place + stride, values[1])
+    store(out, place + 2 * stride, values[2])

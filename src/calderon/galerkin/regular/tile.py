@@ -42,7 +42,7 @@ from calderon.galerkin.regular.pair_mask import first_left_out, left_out, mark, 
 from calderon.galerkin.regular.pair_sums import held_groups, pair_room, pair_sums
 from calderon.galerkin.regular.point_sums import combined, folded, shared, three
 from calderon.galerkin.regular.scatter_columns import Columns, adding_sums, clear, room_for
-from calderon.galerkin.regular.series import add_of_series, constant_series, linear_series
+from calderon.galerkin.regular.series import add_of_series, series_sums
 from calderon.greens import Radial, parameter_reader
 from calderon.integrands import Components
 from calderon.pairs.zones import DEGREE, DistantRule
@@ -128,11 +128,11 @@ class TileKind(NamedTuple):
 def distant_loops(kind: TileKind) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """The functions of `inner_loops` for distant pairs."""
     loops = inner_loops(kind._replace(points=triangle_rule(DEGREE).number_of_points), kind.weighed)
-    if kind.distant != "series":
+    if kind.distant is None or kind.distant == "points":
         return loops
-    if kind.linear and kind.has_mass:
-        return linear_series(kind.radial), add_of_series(kind.complex_out)
-    return constant_series(kind.radial), loops[1]
+    linear = kind.linear and kind.has_mass
+    sums = series_sums(kind.distant, kind.radial, kind.components[0], not linear)
+    return sums, add_of_series(kind.complex_out) if linear else loops[1]
 
 
 def inner_loops(kind: TileKind, weighed: bool = False) -> tuple[Callable[..., Any], Callable[..., Any]]:

@@ -31,6 +31,19 @@ DEVICE int is_distant(GLOBAL const real_type *fixed, const real_type *other, rea
     return are_distant(own, other, tiny);
 }
 
+/* The normals m and n of the test and of the trial triangle, zeros where none is read. */
+DEVICE void pair_normals(GLOBAL const real_type *fixed, GLOBAL const real_type *varying, int tests_fixed, real_type *m,
+                         real_type *n)
+{
+    for (int c = 0; c < 3; c++) {
+        m[c] = n[c] = R(0.0);
+#if READS_TEST || READS_TRIAL /* d is taken from the varying to the fixed point: in columns it has the other sign */
+        m[c] = tests_fixed ? fixed[ROW_NORMAL + c] : -varying[ROW_NORMAL + c];
+        n[c] = tests_fixed ? varying[ROW_NORMAL + c] : -fixed[ROW_NORMAL + c];
+#endif
+    }
+}
+
 /* What triangle number k of a cluster of the varying side (y) adds to the entries of its local functions with the
    function at `position` of the fixed side (x): real and imaginary part of local function f go to out[2 f count + k] and
    out[(2 f + 1) count + k], the latter where there are any. tests_fixed: whether the fixed side is that of the test
@@ -65,16 +78,15 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
     for (int e = begin; e < end; e++) {
         GLOBAL const real_type *fixed = FIXED(e);
         int function = item(near, SIDE_LOCALS, e);
-        real_type own[FAR_NUMBERS], corner[3], means[3];
+        real_type own[FAR_NUMBERS], m[3], n[3], means[3];
         if (!AT_ZONE(e, 1))
             continue;
         for (int n = 0; n < FAR_NUMBERS; n++)
             own[n] = fixed[FAR_FIRST + n];
-        for (int c = 0; c < 3; c++)
-            corner[c] = fixed[FAR_FIRST + 3 * function + c];
-        series(own, other, corner, parameters, tiny, means);
+        pair_normals(fixed, varying, tests_fixed, m, n);
+        series(own, other, SERIES > 1 ? function : 0, m, n, parameters, tiny, means);
         UNROLL
-        for (int b = 0; b < 2 * SERIES - 1; b++) { /* as if there were one point for each function */
+        for (int b = 0; b < SERIES_FUNCTIONS; b++) { /* as if there were one point for each function */
             real_type sums[PARTS * NODE], sent[PARTS * SENT];
             for (int n = 0; n < PARTS * NODE; n++)
                 sums[n] = means[b];
@@ -99,13 +111,7 @@ DEVICE void add_triangle(GLOBAL const real_type *x, GLOBAL const int *near, GLOB
             if (!AT_ZONE(e, zone))
                 continue;
             real_type sums[PARTS * NODE], m[3], n[3];
-            for (int c = 0; c < 3; c++) {
-                m[c] = n[c] = R(0.0);
-#if READS_TEST || READS_TRIAL /* d is taken from the varying to the fixed point: in columns it has the other sign */
-                m[c] = tests_fixed ? fixed[ROW_NORMAL + c] : -varying[ROW_NORMAL + c];
-                n[c] = tests_fixed ? varying[ROW_NORMAL + c] : -fixed[ROW_NORMAL + c];
-#endif
-            }
+            pair_normals(fixed, varying, tests_fixed, m, n);
             UNROLL
             for (int k = 0; k < PARTS * NODE; k++)
                 sums[k] = R(0.0);

@@ -21,7 +21,7 @@ from calderon.galerkin.regular.distant import are_weighed, near_lanes
 from calderon.galerkin.regular.element_tables import groups_of
 from calderon.galerkin.regular.pair_sums import pair_room, pair_sums
 from calderon.galerkin.regular.point_sums import three
-from calderon.galerkin.regular.series import constant_series, linear_series
+from calderon.galerkin.regular.series import series_sums
 from calderon.galerkin.rows.cluster_tables import CHUNK, PITCH, SIDE, columns_of, item, list_of, marking, size_of
 from calderon.galerkin.rows.entry_tables import CENTRE, DATA, JACOBIAN, NORMAL, REACH, SPREAD, Layout
 from calderon.galerkin.rows.pair_entries import all_functions, local_matrix, nothing_to_prepare
@@ -103,9 +103,10 @@ def pair_loop(kinds: Kinds, fixed: Layout, varying: Layout, recorded: int, rule:
     exchanged = exchanged and fixed.functions > varying.functions
     inner, outer = sides = (varying, fixed) if exchanged else (fixed, varying)
     weighed = are_weighed(rule, radial, fixed.functions, varying.functions)
-    sums = constant_series(radial) if constant or form.curls else linear_series(radial)
-    if rule != "series":
+    if rule is None or rule == "points":
         sums = point_sums(kinds, inner, fixed, exchanged, constant, weighed)
+    else:
+        sums = series_sums(rule, radial, seen_from(columns, form.regular[0]), constant or form.curls)
     if form.direct:
         kinds_of_sums = PARAMETERS + radial.parameters, constant, oscillates, fixed, varying
         prepare, finish = nothing_to_prepare, all_functions(forms, *kinds_of_sums, weighed)

@@ -146,7 +146,7 @@ def _side_tables(pairs: SpecialPairs, distant: DistantRule | None) -> list[tuple
     found: list[tuple[list[Layout], list[NDArray[np.float64]]]] = [([], []), ([], [])]
     for number, rule in enumerate(rules):
         for (layouts, tables), functions in zip(found, pairs.moment_functions(rule), strict=True):
-            before, means = sum(each.size for each in tables), number == 1 and distant == "series"
+            before, means = sum(each.size for each in tables), number == 1 and distant != "points"
             layout, table = side_table(rule, functions, pairs.threes, before, means)
             layouts.append(layout)
             tables.append(table)
