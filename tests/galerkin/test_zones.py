@@ -130,7 +130,7 @@ def test_all_integral_operators_of_an_expression_are_changed():
     expression = cal.blocks([[V + 2.0 * (K @ V), K.T], [None, W - cal.identity(surface)]])
     assert with_integrals(expression, lambda each: each) is expression
     changed = with_integrals(expression, lambda each: tolerant(each, 1e-8))
-    assert len(integrals_of(changed)) == len(integrals_of(expression)) > 3
+    assert len(integrals_of(changed)) == len(integrals_of(expression)) == 3  # each once, transposed or not
     assert {each.quadrature.accuracy for each in integrals_of(changed)} == {SHARE * 1e-8}
     x = np.random.default_rng(0).standard_normal(expression.shape[1])
     assert np.allclose(changed.assemble() @ x, expression.assemble() @ x, rtol=1e-12)  # no pair of it is distant

@@ -57,7 +57,7 @@ class Errors(NamedTuple):
     curls: tuple[Error, ...] = ((0.085, 4), (0.15, 4))
     slopes: Error = 0.049, 3
     points: tuple[Error, ...] = ((0.066, 4), (0.15, 4))
-    normal: tuple[Error, ...] = ((0.21, 4), (0.049, 3))
+    normal: tuple[Error, ...] = ((0.21, 4), (0.16, 3))
     waves: tuple[Error, ...] = ((9e-5, 3.5), (2e-4, 2.5))
 
     def of(self, rule: DistantRule, kernel: DistantKernel, degree: int) -> Error:
