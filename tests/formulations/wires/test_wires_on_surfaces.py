@@ -91,6 +91,14 @@ def test_what_a_wire_accepts_is_radiated_whatever_the_mesh_is_called(tmp_path):
     assert along == pytest.approx(-current / (2 * np.pi * radius[around]), rel=0.25)
     assert np.array_equal(loaded.surface.at_centroids(), vectors)
     np.testing.assert_allclose(again.surface.at_centroids(), vectors @ spin.T, rtol=0, atol=1e-6 * abs(vectors).max())
+    plain = solution.currents.electric_currents[0]
+    for feet in (shown - plain, -1 * (plain - shown), plain + shown - 2 * plain):
+        assert np.array_equal(feet.at_centroids(), shown.feet) and abs(feet.coefficients).max() == 0
+    twice = shown.perpendicular().perpendicular()
+    np.testing.assert_allclose(twice.at_centroids(), -vectors, rtol=0, atol=1e-12 * abs(vectors).max())
+    # an end that is as far off the metal as ends that are joined may be
+    raised = sheet(mesh, cal.Wire([[0, 0, 1e-6], [0, 0, 0.25]], 1e-3, 6), cal.WireGap([0, 0, 1e-6], [0, 0, 1])).solve()
+    assert mesh.areas @ raised.surface.divergence() == pytest.approx(raised.feed_currents[0], rel=1e-9)
     moment = mesh.areas @ vectors
     np.testing.assert_allclose(shown.integral(), moment, rtol=0, atol=1e-12 * abs(vectors).max())
 

@@ -14,10 +14,10 @@ from calderon.validation import text
 def material(name: str) -> Material:
     """The material of that name, with its `source`: boards ("FR4", "Rogers 4003", "Rogers 5880"), "alumina", "glass",
     "PTFE", "polyethylene", "water" (Debye), "sea water", "fresh water", "wet ground", "medium dry ground",
-    "very dry ground", "copper", "silver", "gold", "aluminium", "vacuum"; tissues (Cole-Cole, 10 Hz to 100 GHz, without
-    a density): "skin", "wet skin", "fat", "muscle", "cortical bone", "cancellous bone", "grey matter", "white matter",
-    "cerebrospinal fluid", "blood", "heart", "liver", "kidney", "inflated lung", "vitreous humour". ValueError for
-    another one, with the nearest.
+    "very dry ground", "copper", "silver", "gold", "aluminium", "vacuum"; tissues (Cole-Cole, 10 Hz to 100 GHz, skin
+    from 1 MHz on, without a density): "skin", "wet skin", "fat", "muscle", "cortical bone", "cancellous bone",
+    "grey matter", "white matter", "cerebrospinal fluid", "blood", "heart", "liver", "kidney", "inflated lung",
+    "vitreous humour". ValueError for another one, with the nearest.
 
         board = cal.material("FR4")  # permittivity 4.4, loss tangent 0.02
         brain = dataclasses.replace(cal.material("grey matter").at(900e6), density=1045.0)  # for absorption rates

@@ -10,6 +10,7 @@ from scipy.spatial import cKDTree
 
 from calderon.exact import unit_directions
 from calderon.formulations.electromagnetic.radiating_currents import RadiatingCurrents
+from calderon.formulations.wires.network import JOINED
 from calderon.formulations.wires.radiation import far_fields, near_fields
 from calderon.mesh import TriangleMesh
 from calderon.quadrature.sphere import far_field_square
@@ -56,7 +57,7 @@ class WireSources:
         begin, along = self.segments[:, :3], self.segments[:, 3:6] * self.segments[:, 6:7]
         used = mesh.used_vertices
         away, near = cKDTree(mesh.vertices[used]).query(np.concatenate([begin, begin + along]))
-        feet = used[np.unique(near[away < 1e-6 * np.tile(self.segments[:, 6], 2)])]
+        feet = used[np.unique(near[away <= JOINED * self.segments[:, 6].min()])]
         around = np.flatnonzero(np.isin(mesh.triangles, feet).any(axis=1))
         if not len(self.points) or not len(around):
             return current, charge.astype(np.complex128)
@@ -85,8 +86,8 @@ class WireSources:
 @dataclass(frozen=True, eq=False)
 class CurrentWithFeet(VectorFunction):
     """A surface current in A/m with what flows into the surface where wires end on it: means (nt, 3) over triangles,
-    and those of its divergence (nt,) in A/m^2. `values` are those of the space alone, as that part is infinite at the
-    ends of wires."""
+    and those of its divergence (nt,) in A/m^2. `values` and norms are those of the space alone: the other part is
+    infinite at the ends of wires, and its square has no integral."""
 
     feet: Complex = field(kw_only=True)
     charges: Complex = field(kw_only=True)
@@ -108,9 +109,26 @@ class CurrentWithFeet(VectorFunction):
 
     __rmul__ = __mul__
 
-    def __add__(self, other: Self) -> Self:
-        found = super().__add__(other)
-        return replace(found, feet=self.feet + other.feet, charges=self.charges + other.charges)
+    def __add__(self, other: VectorFunction) -> Self:
+        """The sum with another current, also with one without feet."""
+        feet, charges, plain = self.feet, self.charges, other
+        if isinstance(other, CurrentWithFeet):
+            feet, charges, plain = feet + other.feet, charges + other.charges, other._of_the_space()
+        total = self._of_the_space() + plain
+        return replace(self, coefficients=total.coefficients, feet=feet, charges=charges)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: VectorFunction) -> Self:
+        return self + other * -1
+
+    def perpendicular(self) -> "CurrentWithFeet":
+        found, sign = super().perpendicular(), -1 if self.space.rotated else 1
+        given = found.space, found.coefficients, found.label, found.unit
+        return CurrentWithFeet(*given, feet=np.cross(self.space.mesh.normals, self.feet), charges=sign * self.charges)
+
+    def _of_the_space(self) -> VectorFunction:
+        return VectorFunction(self.space, self.coefficients, self.label, self.unit)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
