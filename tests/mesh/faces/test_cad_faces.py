@@ -163,6 +163,18 @@ def test_shapes_without_tags_fall_into_their_faces():
     assert sum(one.is_bore for one in kinds["tube"][0].faces()) == 1
 
 
+def test_coarse_bores_are_round_and_boxes_are_not():
+    """Tubes of five and six sides with turned rings, and of four."""
+    for sides, kind in ((4, "other"), (5, "cylinder"), (6, "cylinder")):
+        turns = 2 * np.pi * (np.arange(sides) / sides + np.array([[0.0], [0.0], [0.06], [0.06]]))
+        x = np.stack([np.cos(turns), np.sin(turns), np.repeat([[0.0], [0.4], [1.1], [2.0]], sides, axis=1)], axis=2)
+        i = np.arange(3)[:, None] * sides + np.arange(sides)
+        j = np.arange(3)[:, None] * sides + np.roll(np.arange(sides), -1)
+        triangles = np.stack([i, j, i + sides, j, j + sides, i + sides], axis=2).reshape(-1, 3)
+        (face,) = cal.TriangleMesh(x.reshape(-1, 3), triangles).faces(angle=np.radians(100.0))
+        assert face.kind == kind
+
+
 def test_names_in_another_order_are_left_out(plate, tmp_path):
     text = plate.read_text()
     shell = re.search(r"CLOSED_SHELL\('',\(([^)]*)\)", text)[1]

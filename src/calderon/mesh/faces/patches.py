@@ -13,8 +13,9 @@ from calderon.mesh.triangulation import Triangulation
 Array = NDArray[np.float64]
 FITTED = 300
 """Vertices, at most, from which a cylinder is found; all of them are held against it."""
-ROUND = float(np.radians(62.0))
-"""Angle between neighbouring triangles of a cylinder, at most: bores of six sides are round."""
+ROUND = float(np.radians(75.0))
+"""Angle between neighbouring triangles of a cylinder, at most: bores of five sides are round, and of six whose triangles
+are skew; the four sides of a box, whose vertices lie on a cylinder, are not."""
 STRAIGHT = 1e-4
 """Distance of vertices from a cylinder over its radius, at most."""
 
