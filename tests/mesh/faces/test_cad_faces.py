@@ -166,7 +166,7 @@ def test_shapes_without_tags_fall_into_their_faces():
 def test_coarse_bores_are_round_and_boxes_are_not():
     """Tubes of five and six sides with turned rings, and of four."""
     for sides, kind in ((4, "other"), (5, "cylinder"), (6, "cylinder")):
-        turns = 2 * np.pi * (np.arange(sides) / sides + np.array([[0.0], [0.0], [0.06], [0.06]]))
+        turns = 2 * np.pi * (np.arange(sides) / sides + np.array([[0.0], [0.0], [0.01], [0.01]]))
         x = np.stack([np.cos(turns), np.sin(turns), np.repeat([[0.0], [0.4], [1.1], [2.0]], sides, axis=1)], axis=2)
         i = np.arange(3)[:, None] * sides + np.arange(sides)
         j = np.arange(3)[:, None] * sides + np.roll(np.arange(sides), -1)

@@ -13,9 +13,10 @@ from calderon.mesh.triangulation import Triangulation
 Array = NDArray[np.float64]
 FITTED = 300
 """Vertices, at most, from which a cylinder is found; all of them are held against it."""
-ROUND = float(np.radians(75.0))
-"""Angle between neighbouring triangles of a cylinder, at most: bores of five sides are round, and of six whose triangles
-are skew; the four sides of a box, whose vertices lie on a cylinder, are not."""
+ROUND, TILT = float(np.radians(75.0)), 0.5
+"""Angle at the axis between neighbouring vertices of a cylinder, at most: bores of five sides are round, and the four
+sides of a box, whose vertices lie on a cylinder, are not. Part of a normal along the arm from the axis, at least: ends
+of prisms do not belong to it."""
 STRAIGHT = 1e-4
 """Distance of vertices from a cylinder over its radius, at most."""
 
@@ -32,6 +33,17 @@ class Cylinder(NamedTuple):
         arms = points - self.point
         across: Array = np.linalg.norm(arms - (arms @ self.axis)[..., None] * self.axis, axis=-1)
         return across
+
+    def is_round(self, vertices: Array, centroids: Array, normals: Array) -> bool:
+        """Whether no two gaps between vertices around the axis, of which an open part has one, are wide, and triangles
+        face the axis."""
+        across = scipy.linalg.null_space(self.axis[None])
+        x, y = ((vertices - self.point) @ across).T
+        turns = np.sort(np.arctan2(y, x))
+        gaps = np.sort(np.diff(turns, append=turns[0] + 2 * np.pi))
+        arms = (centroids - self.point) @ across
+        facing = np.abs(np.einsum("mi,mi->m", normals @ across, arms)) / np.linalg.norm(arms, axis=1)
+        return bool(gaps[-2] <= ROUND and facing.min() >= TILT)
 
 
 def patches(mesh: Triangulation, angle: float | None) -> NDArray[np.int64]:
@@ -67,8 +79,9 @@ def is_plane(vertices: Array, normal: Array, size: float) -> bool:
     return bool(np.ptp(heights) <= 2 * TOLERANCES.near * size)
 
 
-def fitted_cylinder(vertices: Array, normals: Array, areas: Array, size: float) -> Cylinder | None:
-    """The cylinder on which the vertices (n, 3) of a patch with normals (m, 3) and areas (m,) lie, or None.
+def fitted_cylinder(vertices: Array, centroids: Array, normals: Array, areas: Array, size: float) -> Cylinder | None:
+    """The cylinder on which the vertices (n, 3) of a patch with centroids (m, 3), normals (m, 3) and areas (m,) lie, or
+    None.
 
     Least squares of the distances from the axis minus the radius, over the directions of the axis, two coordinates of
     it and the radius, from the direction to which the normals are closest to perpendicular.
@@ -99,6 +112,8 @@ def fitted_cylinder(vertices: Array, normals: Array, areas: Array, size: float) 
     cylinder = Cylinder(centre + scale * found.point, axis, scale * abs(found.radius))
     off = np.abs(cylinder.distances(vertices) - cylinder.radius).max()
     if off > STRAIGHT * cylinder.radius + TOLERANCES.near * size or cylinder.radius > 10 * size:
+        return None
+    if not cylinder.is_round(vertices, centroids, normals):
         return None
     along = axis @ (vertices.mean(axis=0) - cylinder.point)
     return cylinder._replace(point=cylinder.point + along * axis)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mesh.faces.names import TagNames
-from calderon.mesh.faces.patches import ROUND, Cylinder, bent_pairs, fitted_cylinder, is_plane, patches
+from calderon.mesh.faces.patches import Cylinder, fitted_cylinder, is_plane, patches
 from calderon.mesh.tolerances import TOLERANCES
 from calderon.mesh.triangulation import Triangulation
 from calderon.view import Described
@@ -71,11 +71,7 @@ class SurfaceFaces(Described, Sequence[SurfaceFace]):
     def _rows(self) -> tuple[SurfaceFace, ...]:
         names = TagNames(self._mesh.names)
         called = {tag: name for name, tag in names.items()}
-        bends = _largest_bends(self._mesh, self.labels, len(self._groups))
-        return tuple(
-            _row(self._mesh, number, group, called, names, bool(bends[number] <= ROUND))
-            for number, group in enumerate(self._groups)
-        )
+        return tuple(_row(self._mesh, number, group, called, names) for number, group in enumerate(self._groups))
 
     def __len__(self) -> int:
         return len(self._groups)
@@ -115,9 +111,9 @@ def _vector(values: Array) -> str:
 
 
 def _row(
-    mesh: Triangulation, number: int, group: NDArray[np.int64], called: dict[int, str], names: TagNames, is_round: bool
+    mesh: Triangulation, number: int, group: NDArray[np.int64], called: dict[int, str], names: TagNames
 ) -> SurfaceFace:
-    """One row of the table, of the triangles `group`; is_round: whether neighbours bend little, as on a cylinder."""
+    """One row of the table, of the triangles `group`."""
     areas, normals, tag = mesh.areas[group], mesh.normals[group], int(mesh.tags[group[0]])
     centre, mean = areas @ mesh.centroids[group] / areas.sum(), areas @ normals / areas.sum()
     vertices = mesh.vertices[np.unique(mesh.triangles[group])]
@@ -127,18 +123,9 @@ def _row(
     length = float(np.linalg.norm(mean))
     if length > 0.9 and is_plane(vertices, mean / length, mesh.diameter):
         kind, mean = "plane", mean / length
-    elif is_round and (cylinder := fitted_cylinder(vertices, normals, areas, mesh.diameter)) is not None:
+    elif (cylinder := fitted_cylinder(vertices, mesh.centroids[group], normals, areas, mesh.diameter)) is not None:
         kind = "cylinder"
         is_bore = float(areas @ np.einsum("ni,ni->n", normals, mesh.centroids[group] - cylinder.point)) < 0
     point, axis, radius = cylinder or (None, None, None)
     text = called.get(tag, ""), names.colours.get(tag, "")
     return SurfaceFace(number, tag, *text, group, float(areas.sum()), centre, mean, kind, point, axis, radius, is_bore)
-
-
-def _largest_bends(mesh: Triangulation, labels: NDArray[np.int64], number: int) -> Array:
-    """(number,) largest angle between neighbours within each face, in radians."""
-    one, two, angles = bent_pairs(mesh)
-    inside = labels[one] == labels[two]
-    bends = np.zeros(number)
-    np.maximum.at(bends, labels[one[inside]], angles[inside])
-    return bends
