@@ -33,6 +33,8 @@ class Limits(NamedTuple):
 
 
 LIMITS = Limits()
+TOGETHER = 4096
+"""Points at which a series is summed together: they take about a kilobyte each."""
 DEGREE = 7
 NODES = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
 SERIES = np.linalg.inv(chebyshev.chebvander(NODES, DEGREE))
@@ -83,17 +85,15 @@ class ReflectedTable:
         found = np.empty((3 if derivatives else 1, 4, len(r)), complex)
         cells, order = np.unique(places[0] * (len(self.angles) - 1) + places[1], return_inverse=True)
         for number, cell in enumerate(cells):
-            here = np.flatnonzero(order == number)
             a, b = divmod(int(cell), len(self.angles) - 1)
-            (t, u), scales = zip(
-                *(_scaled(x[here], edges[n : n + 2]) for x, edges, n in ((r, self.radii, a), (angle, self.angles, b))),
-                strict=True,
-            )
-            series = self.series[a, b]
-            found[0][:, here] = _summed(series, t, u)
-            if derivatives:
-                found[1][:, here] = scales[0] * _summed(chebyshev.chebder(series, axis=1), t, u)
-                found[2][:, here] = scales[1] * _summed(chebyshev.chebder(series, axis=2), t, u)
+            series, inside = self.series[a, b], np.flatnonzero(order == number)
+            for here in np.split(inside, range(TOGETHER, len(inside), TOGETHER)):
+                t, by_r = _scaled(r[here], self.radii[a : a + 2])
+                u, by_angle = _scaled(angle[here], self.angles[b : b + 2])
+                found[0][:, here] = _summed(series, t, u)
+                if derivatives:
+                    found[1][:, here] = by_r * _summed(chebyshev.chebder(series, axis=1), t, u)
+                    found[2][:, here] = by_angle * _summed(chebyshev.chebder(series, axis=2), t, u)
         powers = np.array([1, 1, 1, 2])[:, None]
         if derivatives:
             found[1] += (1j * self.k0 - powers / r) * found[0]

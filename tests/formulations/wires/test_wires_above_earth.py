@@ -1,5 +1,7 @@
 """Wires above real earth: NEC-2, limits of the earth, power through its face, Maxwell's equations, reciprocity."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -136,3 +138,14 @@ def test_points_in_the_earth_have_no_field(sloping):
     wave = cal.ElectromagneticPlaneWave([0, 0, 1], [1, 0, 0], sloping.wavenumber)
     with pytest.raises(ValueError, match="a wave comes from above the ground"):
         antenna(SLOPING).solve(wave)
+
+
+def test_planned_bytes_do_not_depend_on_the_height(sloping):
+    """High above the earth all pairs of points lie in one cell of the table."""
+    for height in (0.1, 0.5):
+        above = antenna(lying(height), segments=60)
+        tracemalloc.start()
+        above.matrix()
+        taken = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert taken < above.plan().nbytes < 1.2 * taken

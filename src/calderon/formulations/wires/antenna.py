@@ -156,10 +156,10 @@ class WireAntenna(Connectable, Described):
         """The plan of the matrix and its factors, before memory is taken: bytes, seconds."""
         count, segments = self.unknowns, len(self.network.segments)
         work = Cost(REACTION * segments**2 + 8 / 3 * count**3)
-        # an assembly, or the matrix and its factors; a kilobyte of tables a segment
-        nbytes = max(bytes_of_assembly(segments, count), 32 * count**2) + 1000 * segments
+        # an assembly, or the matrix and its factors; 1.1 kB of tables a segment
+        nbytes = max(bytes_of_assembly(self.network.functions), 32 * count**2) + 1100 * segments
         if self._earth is not None:
-            nbytes = max(nbytes, 16 * count**2 + self._earth.bytes_of_assembly(self.network.segments))
+            nbytes = max(nbytes, 16 * count**2 + self._earth.bytes_of_assembly(self.network.segments, count))
         return Plan("dense", nbytes, work.seconds, lines=(("unknowns", str(count)),))
 
     def matrix(self) -> Complex:

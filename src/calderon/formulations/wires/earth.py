@@ -65,12 +65,14 @@ class Earth:
         needed = int(np.ceil((segments[:, 6] / (low + height)).max()))
         return min(MOST_PARTS, 2 ** int(np.ceil(np.log2(max(1, needed)))))
 
-    def bytes_of_assembly(self, segments: Real) -> int:
-        """Bytes that `half_matrix` and its product with functions take, by measurement: 500 for each pair of points of
-        those that are computed together, 330 for each pair of segments in order, and 1 MB of tables."""
+    def bytes_of_assembly(self, segments: Real, functions: int) -> int:
+        """Bytes that `half_matrix` or its product with functions take, by measurement: 300 for each pair of points of
+        those that are computed together and 112 for each pair of segments in order, or the matrix, in both orders, and
+        its product; and 1 MB of tables."""
         low = float(np.minimum(segments[:, 2], segments[:, 2] + segments[:, 5] * segments[:, 6]).min())
-        points = (POINTS * self._parts(segments, low - self.face)) ** 2
-        return 500 * min(CHUNK, points * len(segments) ** 2 // 2) + 330 * len(segments) ** 2 + 1_000_000
+        n, points = len(segments), (POINTS * self._parts(segments, low - self.face)) ** 2
+        computed = 300 * min(CHUNK, points * n * (n + 1) // 2) + 112 * n**2
+        return max(computed, 128 * n**2 + 32 * n * functions) + 1_000_000
 
     def half_matrix(self, segments: Real, k: float) -> Complex:
         """The reflected part of the matrix (2 n, 2 n) over eta of both halves of all segments (n, 8)."""

@@ -275,18 +275,22 @@ def half_matrix(segments: NDArray[np.float64], k: complex, ground: bool, low: in
     return out
 
 
-def run_length(segments: int) -> int:
-    """Segments of a run, whose rows of the matrix are filled together."""
-    return max(1, min(64, segments // 4 + 1))
+def runs_of(functions: sparse.csr_array) -> list[tuple[int, int, NDArray[np.integer]]]:
+    """Runs of segments, whose rows of the matrix are filled together: the first one, the one after the last, and the
+    functions on them, all others of which have no rows there; functions (2 n, N): as of `reaction_matrix`."""
+    segments, starts = functions.shape[0] // 2, functions.indptr
+    length = max(1, min(64, segments // 4 + 1))
+    cuts = [(low, min(segments, low + length)) for low in range(0, segments, length)]
+    return [(low, high, np.unique(functions.indices[starts[2 * low] : starts[2 * high]])) for low, high in cuts]
 
 
-def bytes_of_assembly(segments: int, functions: int) -> int:
-    """Bytes that `reaction_matrix` takes at most: the rows of all runs, with those of the functions that two of them
-    share, and either their sum or, on every thread, 4.5 arrays (2 r, 2 n) for runs of r segments, by measurement."""
-    run = run_length(segments)
-    threads = min(thread_count(), -(-segments // run))
-    rows = 16 * functions * (functions + 2 * segments // run)
-    return rows + max(16 * functions**2, threads * 16 * 9 * run * segments)
+def bytes_of_assembly(functions: sparse.csr_array) -> int:
+    """Bytes that `reaction_matrix` takes at most: the rows of all runs, and either their sum or, on every thread, the
+    matrix of halves of a run twice, in both orders, and its product with the functions (2 n, N)."""
+    runs, (halves, count) = runs_of(functions), functions.shape
+    rows = 16 * count * sum(len(touched) for _, _, touched in runs)
+    longest = 2 * max(high - low for low, high, _ in runs)
+    return rows + 16 * max(count**2, min(thread_count(), len(runs)) * longest * (2 * halves + count))
 
 
 def reaction_matrix(
@@ -298,22 +302,20 @@ def reaction_matrix(
     advance(done, total): called after each run of segments. Symmetric: the mean with its transpose is taken, since the
     roles of the two segments of a near pair differ.
     """
-    n = len(segments)
-    chunk = run_length(n)
-    count = -(-n // chunk)
-    found: list[tuple[NDArray[np.integer], NDArray[np.complex128]] | None] = [None] * count
+    runs = runs_of(functions)
+    found: list[tuple[NDArray[np.integer], NDArray[np.complex128]] | None] = [None] * len(runs)
 
     def work(task: int) -> None:
-        low, high = task * chunk, min(n, (task + 1) * chunk)
-        own = functions[2 * low : 2 * high]
-        touched = np.unique(own.indices)  # functions on these segments: other rows are zero
-        found[task] = touched, own[:, touched].T @ (half_matrix(segments, k, ground, low, high) @ functions)
+        low, high, touched = runs[task]
+        own = functions[2 * low : 2 * high, touched]
+        found[task] = touched, own.T @ (half_matrix(segments, k, ground, low, high) @ functions)
 
-    run_tasks(work, count, advance=counted(advance, count))
+    run_tasks(work, len(runs), advance=counted(advance, len(runs)))
     total: NDArray[np.complex128] = np.zeros((functions.shape[1],) * 2, np.complex128)
     while found:
         touched, rows = found.pop()  # type: ignore[misc]
-        total[touched] += rows
+        for function, row in zip(touched, rows, strict=True):  # without a copy of all of them
+            total[function] += row
     total += total.T
     total *= 0.5
     return total
