@@ -14,6 +14,8 @@ DROP = 10 * np.log10(2.0)
 """Decibels below the maximum at which a lobe ends."""
 SILENT = -200.0
 """Decibels below which a gain is rounding."""
+EQUAL = 1e-9
+"""Decibels by which levels of lobes that are equally strong differ by rounding."""
 
 
 class Lobe(NamedTuple):
@@ -33,16 +35,20 @@ class Lobe(NamedTuple):
 
 def strongest_lobe(level: Callable[[NDArray[np.float64]], NDArray[np.float64]], normal: ArrayLike) -> Lobe:
     """The strongest lobe of a level in dB of unit vectors (n, 3) in the plane across `normal` (3,), from levels every
-    .25 degrees, between which half of the intensity is found by straight lines. ValueError for a vector without
-    length, and for a plane into which nothing goes."""
+    .25 degrees, between which half of the intensity is found by straight lines. Of equally
+    strong directions it is the first one from the axis that is least along the normal, toward the next one: from x
+    toward z across y. ValueError for a vector without length, and for a plane into which nothing goes."""
     axis = unit_vector(normal, "normal")
-    first = np.cross(axis, np.eye(3)[np.abs(axis).argmin()])
+    least = int(np.abs(axis).argmin())
+    first = np.eye(3)[least] - axis[least] * axis
     first /= np.linalg.norm(first)
+    second = np.cross(axis, first)
+    second *= np.sign(second[np.abs(second).argmax()])
     angles = 2 * np.pi / STEPS * np.arange(STEPS)
-    circle = np.cos(angles)[:, None] * first + np.sin(angles)[:, None] * np.cross(axis, first)
+    circle = np.cos(angles)[:, None] * first + np.sin(angles)[:, None] * second
     found = level(circle)
-    top = int(found.argmax())
-    if not found[top] > SILENT:
+    top = int(np.argmax(found >= found.max() - EQUAL))
+    if not found.max() > SILENT:
         raise ValueError(f"nothing goes into the plane across normal = {np.asarray(normal).tolist()}: it has no lobe")
     drop = found[top] - np.roll(found, -top)  # the maximum in front
     outside = np.flatnonzero(drop > DROP)

@@ -91,6 +91,8 @@ def test_the_beam_of_a_yagi_is_that_of_nec_and_that_of_a_short_dipole_is_known()
     assert np.degrees(along.width) == pytest.approx(90, abs=0.05) and along.level == pytest.approx(1.761, abs=2e-3)
     assert along.front_to_back == pytest.approx(0, abs=1e-9) and along.side_lobe == pytest.approx(0, abs=1e-9)
     assert around.width == 2 * np.pi and around.side_lobe == np.inf
+    for lobe in (along, around):  # also at angle pi, or everywhere
+        np.testing.assert_allclose(lobe.direction, [1, 0, 0], atol=1e-12)
     with pytest.raises(ValueError, match="normal"):
         short.main_lobe([0, 0, 0])
     level = cal.Wire([[-0.25, 0, 0.1], [0.25, 0, 0.1]], 1e-3, 8)

@@ -1,5 +1,6 @@
 """Antennas from case files and decks of NEC-2."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -52,10 +53,13 @@ def test_a_dipole_with_a_load_in_series_with_its_port():
     assert z.real == pytest.approx(185.72, rel=0.05) and -z.imag == pytest.approx(48.7, rel=0.15)
     told = {name: (value, unit) for name, value, unit in headlines(results, {})}
     assert told["largest gain"][1] == "dBi" and float(told["radiated, of the accepted power"][0]) < 60
-    numbers = sheet_of(results).numbers
+    sheet = sheet_of(results)
+    numbers = sheet.numbers
     assert numbers["radiated_W"] / numbers["accepted_W"] == pytest.approx(85.7 / 185.7, rel=0.05)
     widths = {plane: each["width_deg"] for plane, each in numbers["beams"].items()}  # 78 degrees of a thin dipole
     assert widths == pytest.approx({"xz plane": 78, "yz plane": 78, "xy plane": 360}, abs=1)
+    shown = re.findall(r"(front to back|next lobe) there</th><td><span class=\"short\">(.*?) <", sheet.tables)
+    assert shown == [*(("front to back", "0.0"), ("next lobe", "0.0")) * 2, ("front to back", "0.0")]  # none around z
     assert dict((row[0], row[1]) for row in plan(parse(DIPOLE)))["unknowns"] == "41"
 
 

@@ -125,8 +125,9 @@ class Feeds:
         return float(theta[min(right, len(theta) - 1)] - theta[max(left, 0)])
 
     def main_lobe(self, normal: ArrayLike) -> Lobe:
-        """The strongest lobe of the gain in the plane across `normal` (3,): its direction, level in dBi, width between
-        directions of half of the gain, and the ratios in dB to the opposite direction and to the next lobe."""
+        """The strongest lobe of the gain in the plane across `normal` (3,): its direction, of equal ones the first from
+        x toward y or z, or from y toward z; level in dBi, width between directions of half of the gain, and the ratios
+        in dB to the opposite direction and to the next lobe."""
         return strongest_lobe(lambda directions: self.gain(directions, decibels=True), normal)
 
     def pattern(self, theta: Any = None, phi: Any = None, reference: Reference = 50.0) -> Pattern:

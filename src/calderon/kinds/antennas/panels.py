@@ -8,7 +8,7 @@ import calderon.plots as plots
 from calderon.formulations.scenes import directional_scene
 from calderon.kinds.antennas.results import AntennaResults
 from calderon.report import Sheet, panel
-from calderon.report.formatting import GAIN, Column, Row, number, ohms
+from calderon.report.formatting import GAIN, Column, Row, decibels, number, ohms
 from calderon.report.port_panels import gain_all_around, gain_over_frequency, resonances, scattering
 from calderon.report.reflection import LINE, reflection, standing_wave_ratio
 
@@ -72,9 +72,9 @@ def beams(results: AntennaResults, sheet: Sheet) -> None:
             (f"beam width, {name}", "all around" if width == 360 else f"{width:.1f}", "" if width == 360 else "°")
         )
         if np.isfinite(lobe.front_to_back):
-            rows.append(("front to back there", f"{lobe.front_to_back:.1f}", "dB"))
+            rows.append(("front to back there", decibels(lobe.front_to_back), "dB"))
         if np.isfinite(lobe.side_lobe):
-            rows.append(("next lobe there", f"{-lobe.side_lobe:.1f}".replace("-", "\u2212"), "dB"))
+            rows.append(("next lobe there", decibels(-lobe.side_lobe), "dB"))
     if rows:
         sheet.numbers["beams"] = numbers
         sheet.block(f"Beams at {results.at}", rows)
