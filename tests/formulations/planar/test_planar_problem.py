@@ -325,6 +325,15 @@ def test_mistakes_are_named():
         cal.PlanarProblem(BOARD, PATCH, ports=[PROBE]).sweep(2e9, 3e9, interpolate=0)
     with pytest.raises(ValueError, match="give one voltage for each"):
         cal.PlanarProblem(BOARD, PATCH, ports=[PROBE]).solve(2e9, [1, 2])
+    two = cal.PlanarProblem(BOARD, PATCH, ports=[PROBE, replace(PROBE, place=(8e-3, 0.0))])
+    for given, error, message in (
+        ({"voltages": [0, 0]}, ValueError, "voltages= are those of the solutions for solved=, which is missing"),
+        ({"solved": "x"}, TypeError, "solved= is a function that is called with each solution, got 'x'"),
+        ({"solved": list}, ValueError, "give one voltage for each"),
+        ({"solved": list, "voltages": [1, np.nan]}, ValueError, "voltages are finite numbers in V"),
+    ):
+        with pytest.raises(error, match=message):
+            two.sweep(2e9, 3e9, **given)
     with pytest.raises(cal.MeshError, match="lowest metal is at z = 1 mm, and interfaces of the stack are at 0, 3.175"):
         cal.PlanarProblem(BOARD, cal.planar.patch(57e-3, 38e-3, h=7e-3, z=1e-3), ports=[PROBE])
     with pytest.raises(ValueError, match=r"probes at \(-0.008, 0.0\) and \(-0.008, 0.0\) m touch"):

@@ -248,24 +248,28 @@ class PlanarProblem(Board):
     @named_options
     def sweep(
         self, start: float, stop: float, points: int = 201, *, reference: float = 50.0, interpolate: float = 1e-3,
-        voltages: ArrayLike = 1.0, solved: Callable[[PlanarSolution], object] | None = None,
+        voltages: ArrayLike | None = None, solved: Callable[[PlanarSolution], object] | None = None,
         **options: Unpack[PlanarChoices],
     ) -> PortSweep:  # fmt: skip
         """S at `points` frequencies from start to stop in Hz, from as few solved ones as rational functions need that
         differ by less than `interpolate` from those of one frequency less; their error is about a tenth of that.
-        solved: called with the solution for `voltages` at each frequency that is solved, for gains over the band.
-        Options as in `solve`.
+        solved: called with the solution for `voltages`, 1 V by default, at each frequency that is solved, for gains
+        over the band. Options as in `solve`. ValueError for voltages without it: S has none.
 
             gains = {}
             problem.sweep(2.2e9, 2.5e9, solved=lambda each: gains.update({each.frequency: each.gain(0.0, 0.0)}))
         """
+        if solved is not None and not callable(solved):
+            raise TypeError(f"solved= is a function that is called with each solution, got {describe(solved)}")
+        if solved is None and voltages is not None:
+            raise ValueError("voltages= are those of the solutions for solved=, which is missing: S needs no voltages")
         low, high = (positive_length(each, "frequency in Hz") for each in (start, stop))
         if high < low:
             raise ValueError(f"a sweep goes from a lower to a higher frequency, got {start!r} to {stop!r} Hz")
         points = whole_number(points, "points")
         require_memory(16 * points * len(self.ports) ** 2, "a sweep", "choose fewer points")
         tolerance(interpolate, "interpolate", example="1e-3")
-        u = None if solved is None else self._voltages(voltages)
+        u = None if solved is None else self._voltages(1.0 if voltages is None else voltages)
         frequencies = np.linspace(low, high, points)
         resistance = reference_resistance(reference)
         self.warn_of_coarse_meshes(high)
