@@ -209,6 +209,20 @@ def test_blocks_of_one_medium_take_one_traversal():
         assert np.allclose(2.0 * parts[1], factor * parts[0], rtol=1e-12) and parts[0].all()
 
 
+def test_regions_with_the_factor_zero_and_with_factors_far_apart():
+    single = cal.single_layer(GREEN, P1)
+    table = cal.blocks([[0.0 * single, single], [2.0 * single, single]])
+    x, half = vectors(table.shape[1], 2), P1.dimension
+    fast, dense = table.assemble("mlfmm", rtol=1e-3), single.assemble("dense", precision="single")
+    exact = np.concatenate([dense @ x[half:], dense @ (2.0 * x[:half] + x[half:])])
+    assert distance(fast @ x, exact) <= 1e-3
+    for alike, _ in fast.media[0].near:  # the largest first, by which no factor overflows
+        assert all(abs(factor) <= 1.0 for _, factor in alike.regions)
+    assert not ((0.0 * single).assemble("mlfmm", rtol=1e-3) @ x[:half]).any()
+    with pytest.raises(ValueError, match=r"needs numbers about .*e\+50, .* choose precision='double'"):
+        cal.blocks([[single, 1e50 * single]]).assemble("mlfmm", rtol=1e-3)
+
+
 @pytest.mark.variant
 def test_mirrored_terms_are_of_the_same_medium():
     double = cal.double_layer(GREEN, P1)

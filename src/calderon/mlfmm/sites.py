@@ -60,8 +60,8 @@ class Sites:
 class Alike(NamedTuple):
     """Regions of a matrix that are multiples of one: the first row and column of each, and its factor.
 
-    terms: of the first region, whose factor is 1, plain ones. mirrored: whether the transposed entries are in the
-    mirror images of all regions, too."""
+    terms: of the first region, whose factor is 1, plain ones; other factors are no larger, so that none overflows in
+    single precision. mirrored: whether the transposed entries are in the mirror images of all regions, too."""
 
     regions: list[tuple[tuple[int, int], complex]]
     terms: list[Term]
@@ -76,12 +76,16 @@ class Alike(NamedTuple):
             if not term.transposed:
                 regions.setdefault((term.top, term.left), []).append(term)
         images = {(term.left, term.top) for term in terms if term.transposed}
-        found: dict[Any, Alike] = {}
+        found: dict[Any, list[tuple[complex, tuple[int, int], list[Term]]]] = {}
         for place, own in regions.items():
-            scale = complex(own[0].factor)
+            scale = next((complex(term.factor) for term in own if term.factor), 1.0 + 0.0j)
             sides = zip(place, own[0].shape, (sites.rows, sites.columns), strict=True)
             boxes = [sites.boxes[which[first : first + count]].tobytes() for first, count, which in sides]
             factors = tuple((term.atom.key, complex(term.factor) / scale) for term in own)
-            alike = found.setdefault((factors, *boxes, place in images), Alike([], own, place in images))
-            alike.regions.append((place, scale / complex(alike.terms[0].factor)))
-        return list(found.values())
+            found.setdefault((place in images, factors, *boxes), []).append((scale, place, own))
+        alike = []
+        for (mirrored, *_), group in found.items():
+            group.sort(key=lambda each: -abs(each[0]))
+            largest, _, own = group[0]
+            alike.append(Alike([(place, scale / largest) for scale, place, _ in group], own, mirrored))
+        return alike
