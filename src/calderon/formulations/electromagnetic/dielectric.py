@@ -69,8 +69,8 @@ class DielectricScattering(RadarProblem[DielectricSolution]):
     a system of the first kind. preconditioner="near" (the default, of all methods) is the LU factors of the equation
     with the fields of charges and currents at their own triangles alone, a fifth of the iterations of "mass" or fewer.
     "muller": fields weighted by the constants of both sides, so that the hypersingular parts cancel: of the second
-    kind, a third of these iterations, and less accurate on the same mesh, the more so at high contrast. It is refused
-    below k times diameter = 0.1; "pmchwt" holds at every frequency, below 1e-3 by its quasi-static limit.
+    kind, a quarter to a half of these iterations, and less accurate on the same mesh, the more so at high contrast. It
+    is refused below k times diameter = 0.1; "pmchwt" holds at every frequency, below 1e-3 by its quasi-static limit.
 
     An AccuracyWarning says where the currents of a solution do not extinguish the incident wave inside of the bodies to
     1 %: near resonances, as of negative permittivities, on a coarse mesh.
