@@ -42,6 +42,7 @@ def test_slabs_have_no_unused_room(monkeypatch):
     for count in (60, 60, 30):
         store.add(storage.Slab(np.full(count, float(count)), np.zeros((1, 7), np.int64)))
     assert [slab.numbers.tolist() for slab in store.slabs()] == [[60.0] * 60, [60.0] * 60 + [30.0] * 30]
+    assert all(slab.numbers.base is None for slab in store.slabs())
 
 
 def test_unused_room_in_a_file_of_the_former_version_is_left_out(tmp_path):

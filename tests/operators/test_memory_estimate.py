@@ -4,6 +4,7 @@ import pytest
 
 import calderon as cal
 from calderon.operators.memory_estimate import preparation_bytes
+from calderon.operators.tree import temporary_bytes
 from calderon.pairs.rules import forget_rules
 
 
@@ -54,3 +55,15 @@ def test_planned_bytes_of_regular_grids_are_those_that_are_taken(space, size, h,
     operator = cal.single_layer(green, space(cal.mesh.cuboid(size, h)))
     planned, peak = operator.plan("dense").nbytes, peak_of(operator)[1]
     assert planned / 1.5 < peak < planned
+
+
+def test_planned_bytes_of_several_wavenumbers_have_the_rules_of_all_that_stay(peak_of):
+    """Rules of both wavenumbers and of both powers of the kernels stay: half of what a thin box takes."""
+    bodies = [cal.DielectricScattering(cal.mesh.cuboid((1.0, 1.0, size), 0.3), 1.5, 4.0) for size in (1.0, 0.1)]
+    cube, box = (each.system.operator for each in bodies)
+    cube.assemble()  # what compiling takes is not meant
+    forget_rules()
+    planned, peak = box.plan("dense").nbytes, peak_of(box)[1]
+    assert planned / 1.5 < peak < planned
+    # fields of J and of M are the same but for the factor: those inside are added from a temporary matrix
+    assert temporary_bytes(box, "double") == 16 * (box.shape[0] // 2) ** 2

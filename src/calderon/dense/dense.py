@@ -16,7 +16,7 @@ from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.lazy_operator import short_label
 from calderon.operators.memory_estimate import held_bytes, preparation_bytes
 from calderon.operators.methods import Plan
-from calderon.operators.tree import ArrayPlace, fill, integrals_of
+from calderon.operators.tree import ArrayPlace, fill, integrals_of, temporary_bytes
 from calderon.products.cost import SINGLE, Cost, pair_flops, touching_flops
 from calderon.solvers.live_bar import assembly_progress
 
@@ -83,7 +83,7 @@ def plan_dense(operator: BoundaryOperator, rtol: float | None = None, precision:
     for each in (term.atom for term in operator.terms() if term.atom.is_layered):
         # an entry between distant currents: four kernels, by tables, at 3 x 3 points of four pairs of triangles
         assembly += Cost(each.special_flops + 5e3 * math.prod(each.shape))
-    needed = nbytes + preparation_bytes(operator) + held_bytes(operator)
+    needed = nbytes + preparation_bytes(operator) + held_bytes(operator) + temporary_bytes(operator, precision)
     return Plan("dense", needed, assembly.seconds, Cost(nbytes=nbytes).seconds, precision=precision)
 
 
@@ -109,7 +109,7 @@ def assemble_dense(
         return SparseMatrix(sparse_matrix(operator, dtype), label, time.perf_counter() - started)
     # entries, and what is prepared for them; in mixed precision also rows in which tiles are summed
     needed = math.prod(operator.shape) * dtype.itemsize + max(1, len(execution.team)) * preparation_bytes(operator)
-    needed += held_bytes(operator)
+    needed += held_bytes(operator) + temporary_bytes(operator, precision)
     if execution.far is not None and execution.uses_processor:
         row = operator.shape[1] * execution.regular.itemsize * (2 if dtype.kind == "c" else 1)
         needed += thread_count() * 1024 * row  # rows that each thread holds in single precision

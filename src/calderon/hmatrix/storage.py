@@ -12,7 +12,9 @@ from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, 
 from calderon.hmatrix.tree.block_tree import BlockTree
 
 SLAB = 32_000_000
-"""Bytes of a slab, unless one piece of work needs more."""
+"""Bytes of a slab at most, unless one piece of work needs more."""
+FIRST = 4_000_000
+"""Bytes of the first slab; further ones have as many as all before."""
 WORK = 2_000_000
 """Bytes of crosses that a thread holds before it makes them fewer; grows where one block needs more."""
 
@@ -39,9 +41,10 @@ class Store:
         numbers, table = given
         with self._lock:
             if not self._numbers or self._used + len(numbers) > len(self._numbers[-1]):
-                size = max(len(numbers), SLAB // self.dtype.itemsize)
-                require_memory(size * self.dtype.itemsize, "the next part of the H-matrix", ADVICE)
                 self._end_slab()
+                stored = sum(each.nbytes for each in self._numbers)
+                size = max(len(numbers), min(SLAB, max(FIRST, stored)) // self.dtype.itemsize)
+                require_memory(size * self.dtype.itemsize, "the next part of the H-matrix", ADVICE)
                 self._numbers.append(np.empty(size, self.dtype))
                 self._tables.append([])
                 self._used = 0
@@ -52,9 +55,9 @@ class Store:
             self._tables[-1].append(moved)
 
     def _end_slab(self) -> None:
-        """Leave out what the last slab has not used."""
+        """Give back what the last slab has not used."""
         if self._numbers:
-            self._numbers[-1] = self._numbers[-1][: self._used]
+            self._numbers[-1].resize(self._used, refcheck=False)
 
     def slabs(self) -> list[Slab]:
         """The stored slabs; nothing can be added afterwards."""

@@ -10,6 +10,7 @@ the entries in a `Place`, an array or a part of a matrix on a device; `Products`
 the products of integral operators that a method gives.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
@@ -230,32 +231,20 @@ def fill(place: Any, operator: Any, rows: Index | None = None, columns: Index | 
     if rows is not None or columns is not None:
         _fill_part(place, operator, rows, columns)
         return
-    # terms by atoms: those of a sparse one, or of one plain use, are added where they stand
-    uses: dict[Any, list[Term]] = {}
-    for term in terms_of(operator):
-        uses.setdefault(term.atom.key, []).append(term)
-    direct, shared = [], []
-    for group in uses.values():
-        if group[0].atom.is_local or (len(group) == 1 and group[0].is_plain):
-            direct += group
-        else:
-            shared.append(group)
-    # whole regions first, in which symmetric operators are integrated by half
-    whole, rest = _separated(direct)
-    for region, terms in whole.items():
+    order = _in_order(operator, place.hosts)
+    for region, terms in order.whole.items():
         _fill_region(place.part(*region), terms)
-    # atoms with several uses: where one of them stands, else in a temporary matrix
-    written, temporary = list(whole), []
-    for group in shared:
-        host = _host(group, written) if place.hosts else None
-        if host is None:
-            temporary.append(group)
-        else:
-            _fill_shared(place, group, host)
-            written += [term.region for term in group]
-    for term in rest:
+    for group, host in order.hosted:
+        _fill_shared(place, group, host)
+    for term in order.rest:
         _add_term(place.part(*term.region), term, None, None)
-    _add_temporary(place, temporary)
+    _add_temporary(place, order.temporary)
+
+
+def temporary_bytes(operator: Any, precision: str) -> int:
+    """Bytes of the temporary matrix of `fill` in an array, in that precision."""
+    atoms = [group[0].atom for group in _in_order(operator, ArrayPlace.hosts).temporary]
+    return max((math.prod(each.shape) * each.dtype(precision).itemsize for each in atoms), default=0)
 
 
 def entries_of(
@@ -266,6 +255,41 @@ def entries_of(
     block = np.zeros(shape, execution.dtype(operator.is_complex))
     fill(ArrayPlace(block, execution, advance), operator, rows, columns)
     return block
+
+
+class _Order(NamedTuple):
+    """The terms of an expression in the order in which `fill` takes them: those of whole regions, in which symmetric
+    operators are integrated by half; atoms with several uses, where one of them stands; what is added where it stands;
+    and atoms with several uses that need a temporary matrix."""
+
+    whole: dict[Region, list[Term]]
+    hosted: list[tuple[list[Term], Term]]
+    rest: list[Term]
+    temporary: list[list[Term]]
+
+
+def _in_order(operator: Any, hosts: bool) -> _Order:
+    """The order of the terms of an expression; hosts: of the place."""
+    # terms by atoms: those of a sparse one, or of one plain use, are added where they stand
+    uses: dict[Any, list[Term]] = {}
+    for term in terms_of(operator):
+        uses.setdefault(term.atom.key, []).append(term)
+    direct, shared = [], []
+    for group in uses.values():
+        if group[0].atom.is_local or (len(group) == 1 and group[0].is_plain):
+            direct += group
+        else:
+            shared.append(group)
+    whole, rest = _separated(direct)
+    order, written = _Order(whole, [], rest, []), list(whole)
+    for group in shared:
+        host = _host(group, written) if hosts else None
+        if host is None:
+            order.temporary.append(group)
+        else:
+            order.hosted.append((group, host))
+            written += [term.region for term in group]
+    return order
 
 
 def _separated(direct: list[Term]) -> tuple[dict[Region, list[Term]], list[Term]]:

@@ -242,23 +242,23 @@ def _touching_rules(
 
 def touching_points(
     touching: TouchingPairs, test: Array, trial: Array, wanted: Wanted, backward: NDArray[np.bool_]
-) -> tuple[int, bool]:
-    """The points of all tables of touching pairs that are held at a time, known without tables, and whether some pairs
-    need too many: of each distinct rule, which is kept for the next assembly, of those in the other order, and of the
-    tables of both orders as one. Arguments as in `special_rules`."""
-    forward, few = _distinct_codes(touching.part(~backward), test, trial, wanted)
-    back, others = _distinct_codes(touching.part(backward).exchanged(), trial, test, wanted)
-    points = 0
-    for code in np.concatenate([np.union1d(forward, back), back, forward, back]):
-        shared, (nodes, *angular) = _digits(int(code))
-        points += nodes * len(ROLES[shared]) * math.prod(angular[: 4 - shared])
-    return points, not (few and others)
+) -> tuple[dict[int, int], dict[int, int], bool]:
+    """The points of each distinct rule of touching pairs, by its code, known without tables: of pairs in their own
+    order, and of those that take the rule of the other order; and whether some pairs need too many. Arguments as in
+    `special_rules`."""
+    forward, few = _points_of_rules(touching.part(~backward), test, trial, wanted)
+    back, others = _points_of_rules(touching.part(backward).exchanged(), trial, test, wanted)
+    return forward, back, not (few and others)
 
 
-def _distinct_codes(touching: TouchingPairs, test: Array, trial: Array, wanted: Wanted) -> tuple[NDArray[Any], bool]:
-    """The codes of the distinct rules of touching pairs, and whether all pairs have one."""
+def _points_of_rules(touching: TouchingPairs, test: Array, trial: Array, wanted: Wanted) -> tuple[dict[int, int], bool]:
+    """The points of each distinct rule of touching pairs by its code, and whether all pairs have one."""
     assigned, many = _touching_rules(touching, test, trial, wanted)
-    return np.unique(np.concatenate([each.codes for each in assigned])), not many.size
+    points = {}
+    for code in np.unique(np.concatenate([each.codes for each in assigned])).tolist():
+        shared, (nodes, *angular) = _digits(code)
+        points[code] = nodes * len(ROLES[shared]) * math.prod(angular[: 4 - shared])
+    return points, not many.size
 
 
 def _touching_codes(
