@@ -32,7 +32,7 @@ and T_b the same of the other triangle with -z_b. All numbers but the value come
 from collections.abc import Callable
 from typing import Any
 
-from calderon.backends.vectors import jitable, lanes, number, store, zero
+from calderon.backends.vectors import jitable, lanes, number, store, where_less, zero
 from calderon.galerkin.regular.centroid_distances import along, dot
 from calderon.galerkin.regular.element_tables import LANES
 from calderon.galerkin.regular.flush import add_three
@@ -203,7 +203,7 @@ def slope_series(radial: Radial, of_fixed: bool) -> Callable[..., Any]:
         """Expand to the second order about the centroids of a fixed triangle and a vector of others."""
         nothing, step = zero(s), lanes(s)
         d, square, inverse, u, z, p, q, g = slope_parts(c, e, shapes, record, around, there, pitch, tiny)
-        value = radial_value(square, parameters, square)[SLOPE]
+        value = finite_slope(radial_value(square, parameters, square)[SLOPE], square, tiny)
         if of_fixed:
             middle, d0, d1, d2 = behind(d, m, around, there, pitch)
             rows = turned(slope_means(value, inverse, middle, (d0, d1, d2), opposite(z), opposite(u), q, p, turned(g)))
@@ -237,7 +237,7 @@ def adding_slopes(radial: Radial, complex_out: bool) -> Callable[..., None]:
         """Add A and B of test triangle i of the tile."""
         nothing, step = (zero(t), zero(t), zero(t)), lanes(t)
         d, square, inverse, u, z, p, q, g = slope_parts(c, e, shapes, part, around, others, LANES, tiny)
-        value = radial_value(square, parameters, square)[SLOPE] * factor
+        value = finite_slope(radial_value(square, parameters, square)[SLOPE], square, tiny) * factor
         middle, d0, d1, d2 = ahead(d, n, shapes, part)
         of_trial = slope_means(value, inverse, middle, (d0, d1, d2), u, z, p, q, g)
         middle, d0, d1, d2 = behind(d, m, around, others, LANES)
@@ -253,6 +253,14 @@ def adding_slopes(radial: Radial, complex_out: bool) -> Callable[..., None]:
         add_three(t, other + r2, imaginary, of_test[2], nothing, f_re, f_im, complex_out)
 
     return add_pair
+
+
+@jitable
+def finite_slope(value, square, tiny):
+    """The slope, and 0 for triangles with nearly one centroid: pairs that are not distant meet the factor zero, and
+    1 / r^5 leaves the range of single precision, whose tiny is 1e-20, at r^2 = 5e-16."""
+    nothing = square - square
+    return where_less(square, nothing + 1e5 * tiny, nothing, value)
 
 
 @jitable
