@@ -257,8 +257,8 @@ def adding_slopes(radial: Radial, complex_out: bool) -> Callable[..., None]:
 
 @jitable
 def finite_slope(value, square, tiny):
-    """The slope, and 0 for triangles with nearly one centroid: pairs that are not distant meet the factor zero, and
-    1 / r^5 leaves the range of single precision, whose tiny is 1e-20, at r^2 = 5e-16."""
+    """The slope `value`, and 0 for triangles with nearly one centroid, by `square`, r^2: pairs that are not distant
+    meet the factor zero, and 1 / r^5 leaves the range of single precision, where `tiny` is 1e-20, at r^2 = 5e-16."""
     nothing = square - square
     return where_less(square, nothing + 1e5 * tiny, nothing, value)
 
