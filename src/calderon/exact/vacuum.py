@@ -10,7 +10,7 @@ import numpy as np
 import scipy.constants
 from numpy.typing import ArrayLike
 
-from calderon.validation import finite_number, positive_length, refuse_gain, unmasked
+from calderon.validation import positive_length, unmasked
 
 SPEED_OF_LIGHT = scipy.constants.speed_of_light  # m/s
 VACUUM_PERMITTIVITY = scipy.constants.epsilon_0  # F/m
@@ -34,8 +34,4 @@ def conducting_permittivity(relative: ArrayLike, conductivity: ArrayLike, freque
 def permittivity_of(medium: Any, frequency: float) -> complex:
     """The relative permittivity of a material at a frequency in Hz: eps (1 + i tan delta) + i sigma / (omega eps_0),
     eps a number or a function of the frequency. ValueError for a function with gain."""
-    f, given = positive_length(frequency, "frequency"), medium.permittivity
-    value = finite_number(given(f), f"the permittivity at {f:g} Hz") if callable(given) else given
-    refuse_gain(value, "the permittivity")
-    lossy = value * (1 + 1j * getattr(medium, "loss_tangent", 0.0))
-    return complex(conducting_permittivity(lossy, medium.conductivity, f))
+    return complex(conducting_permittivity(medium.permittivity_at(frequency), medium.conductivity, frequency))

@@ -47,15 +47,19 @@ class Material:
                 text = f"density={self.density!r}: a positive number in kg/m^3, or None, is needed"
                 raise ValueError(text) from None
 
+    def permittivity_at(self, frequency: float) -> complex:
+        """eps (1 + i tan delta) at a frequency in Hz, without the conductivity; ValueError for a function with gain."""
+        f, given = positive_length(frequency, "frequency"), self.permittivity
+        value = finite_number(given(f), f"the permittivity at {f:g} Hz") if callable(given) else given
+        refuse_gain(value, "the permittivity")
+        return complex(value * (1 + 1j * self.loss_tangent))
+
     def at(self, frequency: float) -> "Material":
         """A medium of constants that equals this one at a frequency f in Hz: with eps (1 + i tan delta) there, its
         permittivity is the real part, its conductivity sigma + 2 pi f epsilon_0 times the imaginary part, and its loss
         tangent 0. ValueError for a permittivity with gain, or whose real part is not positive."""
-        f, given = positive_length(frequency, "frequency"), self.permittivity
-        value = finite_number(given(f), f"the permittivity at {f:g} Hz") if callable(given) else given
-        refuse_gain(value, "the permittivity")
-        lossy = complex(value * (1 + 1j * self.loss_tangent))
-        loss = 2 * math.pi * f * scipy.constants.epsilon_0 * lossy.imag
+        lossy = self.permittivity_at(frequency)
+        loss = 2 * math.pi * frequency * scipy.constants.epsilon_0 * lossy.imag
         return replace(self, permittivity=lossy.real, conductivity=self.conductivity + loss, loss_tangent=0.0)
 
     def at_one_frequency(self, what: str) -> tuple[float, float, float]:

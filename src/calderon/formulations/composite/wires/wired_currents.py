@@ -53,14 +53,15 @@ class WireSources:
     def means(self, mesh: TriangleMesh) -> tuple[Complex, Complex]:
         """Means over the triangles of a mesh of what flows out of wires into it: the current (nt, 3) in A/m and its
         divergence (nt,) in A/m^2."""
-        current, charge = np.zeros((mesh.number_of_triangles, 3), np.complex128), np.zeros(mesh.number_of_triangles)
+        current = np.zeros((mesh.number_of_triangles, 3), np.complex128)
+        charge = np.zeros(mesh.number_of_triangles, np.complex128)
         begin, along = self.segments[:, :3], self.segments[:, 3:6] * self.segments[:, 6:7]
         used = mesh.used_vertices
         away, near = cKDTree(mesh.vertices[used]).query(np.concatenate([begin, begin + along]))
         feet = used[np.unique(near[away <= JOINED * self.segments[:, 6].min()])]
         around = np.flatnonzero(np.isin(mesh.triangles, feet).any(axis=1))
         if not len(self.points) or not len(around):
-            return current, charge.astype(np.complex128)
+            return current, charge
         # the triangle of a point: x = sum of barycentric coordinates (m, n, 3) times corners, none of them negative
         corners = mesh.vertices[mesh.triangles[around]]
         inverse = np.linalg.pinv(np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2))
@@ -71,9 +72,8 @@ class WireSources:
         size = np.sqrt(mesh.areas[around])
         own = around[np.argmin(outside + np.linalg.norm(error, axis=2) / size, axis=1)]
         np.add.at(current, own, self.moments)
-        found = charge.astype(np.complex128)
-        np.add.at(found, own, self.charges)
-        return current / mesh.areas[:, None], found / mesh.areas
+        np.add.at(charge, own, self.charges)
+        return current / mesh.areas[:, None], charge / mesh.areas
 
     def far(self, directions: Floats, k: float, eta: float) -> Complex:
         """F (m, 3) in V toward unit vectors (m, 3)."""
