@@ -12,6 +12,7 @@ at rates measured there (`backends.devices.counters`), one after the other. Kern
 take the time of their bytes.
 """
 
+import faulthandler
 import multiprocessing
 import os
 from argparse import Namespace
@@ -33,13 +34,16 @@ from calderon.backends.devices.counters import H100, Counters
 
 ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """The environment of a process whose host seconds are measured."""
+HANGING = 3600.0
+"""Seconds after which the process of one size is ended, which is an error: it shows where its threads were."""
 SIZES = 3
 """Sizes of a law, each with half the unknowns of the next."""
 
 
 def measured(name: str, unknowns: int, backend: str, repeat: int) -> dict[str, Any]:
     """Host seconds and counted work of one set-up, in this process, which has one thread for the package; host
-    seconds are the least of `repeat` set-ups."""
+    seconds are the least of `repeat` set-ups. The process is ended where it takes longer than HANGING."""
+    faulthandler.dump_traceback_later(HANGING, exit=True)
     row = next(each for each in ROWS if each.name == name)
     device = cal.backends.get(backend)
     if device is None:
@@ -58,6 +62,7 @@ def measured(name: str, unknowns: int, backend: str, repeat: int) -> dict[str, A
         samplers.append(sampler)
     least = min(samplers, key=lambda each: each.host)
     phases = {name: value for name, value in phases_of(least.used).items() if name != TRANSFERS}
+    faulthandler.cancel_dump_traceback_later()
     places = {f"{place}{' (shared)' if shared else ''}": value for (place, shared), value in least.used.items()}
     size = given.unknowns if hasattr(given, "unknowns") else given.shape[0]
     return {

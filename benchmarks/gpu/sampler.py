@@ -18,8 +18,8 @@ import calderon as cal
 PACKAGE = str(Path(cal.__file__).parent) + os.sep
 PERIOD = 5e-4
 """Seconds between samples, at least."""
-TRANSFERS, COMPILING, OTHER = "transfers and waits", "compilation", "threads"
-"""Places in a driver that copy or wait, in Numba, and outside of the package."""
+TRANSFERS, COMPILING, OTHER, UNKNOWN = "transfers and waits", "compilation", "threads", "unknown"
+"""Places in a driver that copy or wait, in Numba, outside of the package, and of frames that could not be read."""
 SHARED = "backends/threads.py"
 GENERIC = (
     SHARED,
@@ -87,6 +87,14 @@ def place_of(frame: FrameType | None) -> Place:
     return found or OTHER, shared
 
 
+def place_if_readable(frame: FrameType) -> Place:
+    """The place of a frame, or UNKNOWN: a function of another thread may return while its frames are read."""
+    try:
+        return place_of(frame)
+    except AttributeError:  # f_back was no frame
+        return UNKNOWN, False
+
+
 def phases_of(seconds: Mapping[Place, float]) -> dict[str, float]:
     """Seconds by phase, the longest first."""
     found: dict[str, float] = defaultdict(float)
@@ -103,7 +111,7 @@ def shown(phases: Mapping[str, float]) -> str:
 
 def phase_of(place: str) -> str:
     """The phase of a file of the package."""
-    if place in (TRANSFERS, COMPILING, OTHER):
+    if place in (TRANSFERS, COMPILING, OTHER, UNKNOWN):
         return place
     fitting = [each for each in PHASES if place.startswith(each)]
     return PHASES[max(fitting, key=len)] if fitting else place.split("/")[0]
@@ -111,9 +119,10 @@ def phase_of(place: str) -> str:
 
 class Sampler:
     """Seconds by place, (place, shared), while a caller is inside: `used`, processor time of all threads of Python;
-    `passed`, wall-clock of the thread of the caller."""
+    `passed`, wall-clock of the thread of the caller. An error of the sampler is raised where the caller leaves."""
 
     def __init__(self) -> None:
+        self._error: BaseException | None = None
         self.used: dict[Place, float] = defaultdict(float)
         self.passed: dict[Place, float] = defaultdict(float)
         self._caller, self._now = threading.current_thread(), 0.0
@@ -131,12 +140,17 @@ class Sampler:
     def __exit__(self, *_: object) -> None:
         self._ended.set()
         self._thread.join()
-        self._sample()
         sys.setswitchinterval(self._interval)
+        if self._error is not None:
+            raise RuntimeError("the sampler ended early: its seconds are too few; repeat the run") from self._error
+        self._sample()
 
     def _run(self) -> None:
-        while not self._ended.wait(PERIOD):
-            self._sample()
+        try:
+            while not self._ended.wait(PERIOD):
+                self._sample()
+        except BaseException as error:  # noqa: BLE001 - raised in the thread of the caller
+            self._error = error
 
     def _sample(self, counts: bool = True) -> None:
         """Give the seconds since the last sample to where each thread is now: a long call into compiled code lets the
@@ -148,7 +162,7 @@ class Sampler:
             used = thread_seconds(thread.native_id)
             if counts:
                 own = frames.get(thread.ident) if thread is not threading.current_thread() else None
-                place = place_of(own or sys._getframe())
+                place = place_if_readable(own or sys._getframe())
                 self.used[place] += used - self._last.get(thread.ident, 0.0)
                 if thread is self._caller:
                     self.passed[place] += now - self._now

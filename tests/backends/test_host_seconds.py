@@ -43,6 +43,25 @@ def test_host_seconds_are_processor_time_of_threads_of_python(monkeypatch):
     assert sum(sampler.phases_of(found.used).values()) == pytest.approx(found.host)
 
 
+def test_frames_that_cannot_be_read_are_unknown_and_errors_are_raised(monkeypatch):
+    """Frames of a thread that ends were seen to lead to an object that is none; a sampler that ended early would
+    have counted too few seconds without a word."""
+    sampler, read = load("gpu.sampler", monkeypatch), []
+
+    def no_frame(frame):
+        read.append(frame)
+        return frame.f_code.f_code  # AttributeError
+
+    monkeypatch.setattr(sampler, "place_of", no_frame)
+    with sampler.Sampler() as found:
+        busy(0.05)
+    assert read and set(found.used) == {(sampler.UNKNOWN, False)} and found.host > 0.04
+    assert sampler.phases_of(found.used) == {sampler.UNKNOWN: found.host}
+    monkeypatch.setattr(sampler, "place_of", lambda frame: 1 // 0)
+    with pytest.raises(RuntimeError, match="ended early"), sampler.Sampler():
+        busy(0.05)
+
+
 def test_places_are_files_of_the_package(monkeypatch):
     sampler, seen = load("gpu.sampler", monkeypatch), []
     run_tasks(lambda task: seen.append(sampler.place_of(sys._getframe())), 1)
