@@ -44,7 +44,7 @@ def test_host_seconds_are_processor_time_of_threads_of_python(monkeypatch):
 
 
 def test_frames_that_cannot_be_read_are_unknown_and_errors_are_raised(monkeypatch):
-    """Frames of a thread that ends were seen to lead to an object that is none; a sampler that ended early would
+    """Frames of a thread that ends were seen to lead to another object; a sampler that ended early would
     have counted too few seconds without a word."""
     sampler, read = load("gpu.sampler", monkeypatch), []
 
