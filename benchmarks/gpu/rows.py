@@ -135,7 +135,7 @@ ROWS = (
     Row("hmatrix", 262_146, 4_098, 30, laplace, assembled("hmatrix", rtol=1e-4, precision="single"), single=True),
     Row("plane waves Burton-Miller", 65_538, 4_098, 30, sound, assembled("mlfmm", rtol=1e-3), single=True),
     Row("plane waves combined field", 49_152, 3_072, 20, conductor, assembled("mlfmm", rtol=1e-3), single=True),
-    Row("lens", 90_387, 1_328, 60, crosses, assembled("fft", spacing=lens.PITCH / 12, near=lens.PITCH / 2)),
+    Row("lens", 90_387, 21_248, 60, crosses, assembled("fft", spacing=lens.PITCH / 12, near=lens.PITCH / 2)),
     Row("dense", 32_768, 4_096, 10, double_layer, dense, power=2),
     Row("point sums", 10_000_000, 131_072, 20, cloud, point_sums, single=True),
 )

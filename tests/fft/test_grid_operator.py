@@ -140,6 +140,9 @@ def test_devices_multiply_alike(opencl, interfaces, precision, accuracy):
     for each, vector in ((field, x), (combine.T @ field @ combine, x[::2])):
         own, there = (each.assemble("fft", backend=name, precision=precision) for name in ("numba", "opencl"))
         assert there.backend == "opencl:0" and own.error < 1e-4 and there.error < 1e-4
+        for name in ("near", "touching") if each is field else ():
+            exact, found = getattr(own, name), getattr(there, name)
+            assert abs(found - exact).max() < 1e-12 * abs(exact).max() and abs(found - found.T).max() == 0
         for found, exact in ((there @ vector, own @ vector), (there.H @ vector, own.H @ vector)):
             assert np.linalg.norm(found - exact) < accuracy * np.linalg.norm(exact)
         currents, infos = zip(*(cal.gmres(matrix, vector, rtol=1e-4) for matrix in (own, there)), strict=True)

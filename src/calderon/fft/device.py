@@ -1,6 +1,6 @@
 """Products by grids on a device, where weights, spectra, near entries and the vectors of `gmres` stay (device.c).
 
-Near entries, weights and spectra are made and checked by the processor, and sent once.
+Weights and spectra are made by the processor and sent once; near entries may be made there (near.c).
 """
 
 from typing import Any
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from calderon.backends import Device, Source, real_name, require_device_memory
 from calderon.backends.devices.device_matrix import GROUP, pairs, vector_type
 from calderon.backends.devices.fourier import DeviceFourier
+from calderon.fft.device_near import LARGE, EntriesThere, bytes_of_entries
 from calderon.fft.grid import Grid
 from calderon.products.device.sums import DeviceOperator
 from calderon.products.device.tables import indices
@@ -25,19 +26,20 @@ class DeviceGrid(DeviceOperator):
     """The products of a grid and of near entries on a device.
 
     grid: nodes and weights of the functions; spectra (planes, planes, 2, Nx, Ny): transformed Green's functions; near:
-    sparse symmetric entries less those of the grid; factors (3,): of the components of the field.
+    sparse symmetric entries less those of the grid, there or to be sent; factors (3,): of the components of the field.
     MemoryError before there is no room.
     """
 
     def __init__(
-        self, device: Device, grid: Grid, spectra: NDArray[Any], near: sp.csr_array, factors: NDArray[np.complex128]
-    ) -> None:
+        self, device: Device, grid: Grid, spectra: NDArray[Any], near: sp.csr_array | EntriesThere,
+        factors: NDArray[np.complex128],
+    ) -> None:  # fmt: skip
         super().__init__(dtype=complex, shape=near.shape)
         self.device = device
         self.vector, self.real = vector_type(device), spectra.real.dtype
         self.nbytes = device_bytes(grid, spectra, near)
-        advice = "use a larger spacing, a smaller near, or backend='numba'"
-        require_device_memory(device, self.nbytes, "a pre-corrected FFT operator", advice)
+        held = near.nbytes if isinstance(near, EntriesThere) else 0
+        require_device_memory(device, self.nbytes - held, *LARGE)
         # functions, their nodes and near entries
         self.planes, self.size, self.m = len(spectra), spectra.shape[-2:], grid.order + 1
         self.nx, self.ny = grid.shape
@@ -50,8 +52,9 @@ class DeviceGrid(DeviceOperator):
         self._weights = device.array(grid.weights.astype(self.vector))
         self._first, self._plane = indices(device, grid.first), indices(device, grid.plane)
         self._nodes = [indices(device, each) for each in functions_of_nodes(grid, self.planes)]
-        self._factors, values = (device.array(pairs(each, self.vector)) for each in (factors, near.data))
-        self._near = [indices(device, near.indptr), indices(device, near.indices), values]
+        self._factors = device.array(pairs(factors, self.vector))
+        self._there = near if isinstance(near, EntriesThere) else EntriesThere.of(device, near)
+        self._near = self._there.arrays
         # transforms, and spectra divided by the number of their nodes, which inverse transforms are to be
         scaled = spectra.ravel() / (self.size[0] * self.size[1])
         self._spectra = device.array(pairs(scaled, self.real))
@@ -62,8 +65,7 @@ class DeviceGrid(DeviceOperator):
     @property
     def near(self) -> sp.csr_array:
         """A copy of the near entries in the memory of the processor."""
-        starts, columns, values = (self.device.to_host(each) for each in self._near)
-        return sp.csr_array((values[:, 0] + 1j * values[:, 1], columns, starts), self.shape)
+        return self._there.to_host()
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
         """See `DeviceOperator`; A is symmetric, and vectors are complex always."""
@@ -104,10 +106,10 @@ def functions_of_nodes(grid: Grid, planes: int) -> tuple[NDArray[np.int64], NDAr
     return np.searchsorted(node[order], np.arange(planes * nx * ny + 1)), order
 
 
-def device_bytes(grid: Grid, spectra: NDArray[Any], near: sp.csr_array) -> int:
+def device_bytes(grid: Grid, spectra: NDArray[Any], near: sp.csr_array | EntriesThere) -> int:
     """Bytes on a device of near entries, functions and spectra, and of the two arrays of waves of a product."""
     planes, functions, nodes = len(spectra), len(grid.plane), int(np.prod(grid.shape))
-    sparse = 20 * near.nnz + 4 * functions  # values in double precision, columns and starts
+    sparse = bytes_of_entries(near.nnz, functions)
     places = 12 * functions + 4 * grid.weights.size // 3 + 4 * planes * nodes
     waves = 3 * planes * int(np.prod(spectra.shape[-2:])) * spectra.itemsize
     return int(sparse + grid.weights.nbytes + places + spectra.nbytes + 2 * waves)

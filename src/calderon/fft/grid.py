@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends.threads import in_parts
+from calderon.fft.kernels import put_weights
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.quadrature import triangle_rule
 
@@ -57,31 +59,12 @@ class Grid:
         space, mesh, m = metal.space, metal.space.mesh, self.order + 1
         rule = triangle_rule(2 * self.order + 1)
         weights = np.zeros((len(self.middles), 3, m * m))
-        for side, sign in zip(space.sides.T, (1.0, -1.0), strict=True):
-            for part in (slice(begin, begin + 8192) for begin in range(0, len(side), 8192)):
-                triangle, local = np.divmod(side[part], 3)
-                corners = mesh.vertices[mesh.triangles[triangle]][:, :, :2]
-                x = rule.barycentric @ corners
-                opposite = np.take_along_axis(corners, local[:, None, None], axis=1)
-                length = mesh.edge_lengths[mesh.triangle_edges[triangle, local]]
-                place = (x - corner) / self.spacing - self.first[part][:, None]
-                basis = _lagrange(place, self.order)
-                flow = sign * length[:, None] * rule.weights  # int f = l / (2A) 2A sum of weights times (x - v)
-                fields = [*np.moveaxis(flow[..., None] * (x - opposite), 2, 0), 2 * flow]
-                for c, field in enumerate(fields):
-                    product = np.einsum("nq,nqa,nqb->nab", field, basis[:, :, 0], basis[:, :, 1], optimize=True)
-                    weights[part, c] += product.reshape(-1, m * m)
+        sides = np.ascontiguousarray(space.sides)
+        lengths = mesh.edge_lengths[mesh.triangle_edges[sides[:, 0] // 3, sides[:, 0] % 3]]
+        given = sides, lengths, mesh.vertices, mesh.triangles, rule.barycentric, rule.weights
+        place = corner, self.spacing, self.first
+        in_parts(lambda low, high: put_weights(*given, *place, m, low, high, weights), len(weights))
         return weights
-
-
-def _lagrange(place: NDArray[np.float64], order: int) -> NDArray[np.float64]:
-    """(*place.shape, order + 1) polynomials of degree `order` that are 1 at one of the nodes 0, 1, ..."""
-    out = np.ones((*place.shape, order + 1))
-    for a in range(order + 1):
-        for b in range(order + 1):
-            if a != b:
-                out[..., a] *= (place - b) / (a - b)
-    return out
 
 
 def _spacing(metal: LayeredMetal, given: float | None, order: int, radius: float) -> float:

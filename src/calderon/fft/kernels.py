@@ -44,6 +44,62 @@ def gather(field, low, high, first, plane, weights, m, factors, y):
         y[n] = total
 
 
+@kernel
+def put_weights(sides, lengths, vertices, triangles, barycentric, rule, corner, spacing, first, m, low, high, weights):
+    """Add int f L_a(x) L_b(y) of both components of f and of its divergence to weights (n, 3, m^2) of the functions low
+    to high by a rule; L: the polynomials of degree m - 1 that are 1 at one node.
+
+    sides (n, 2): places 3 t + a of vertex a of triangle t opposite to the edge, + and -; lengths (n,): of edges in m;
+    vertices, triangles: of the mesh; barycentric (Q, 3), rule (Q,): points and weights of sum 1/2; corner (2,),
+    spacing: of the grid in m; first (n, 2): first nodes.
+    """
+    basis = np.empty((2, m))
+    for n in range(low, high):
+        for side in range(2):
+            t, local = sides[n, side] // 3, sides[n, side] % 3
+            for q in range(len(rule)):
+                # int f = l / (2 A) 2 A sum of weights times (x - v)
+                flow = (1.0 - 2.0 * side) * lengths[n] * rule[q]
+                x, y = 0.0, 0.0
+                for v in range(3):
+                    x += barycentric[q, v] * vertices[triangles[t, v], 0]
+                    y += barycentric[q, v] * vertices[triangles[t, v], 1]
+                fx, fy = flow * (x - vertices[triangles[t, local], 0]), flow * (y - vertices[triangles[t, local], 1])
+                for a in range(m):
+                    basis[0, a], basis[1, a] = 1.0, 1.0
+                    for b in range(m):
+                        if a != b:
+                            basis[0, a] *= ((x - corner[0]) / spacing - first[n, 0] - b) / (a - b)
+                            basis[1, a] *= ((y - corner[1]) / spacing - first[n, 1] - b) / (a - b)
+                for a in range(m):
+                    for b in range(m):
+                        value = basis[0, a] * basis[1, b]
+                        weights[n, 0, m * a + b] += fx * value
+                        weights[n, 1, m * a + b] += fy * value
+                        weights[n, 2, m * a + b] += 2.0 * flow * value
+
+
+@kernel
+def put_neighbours(cells, shape, begins, order, middles, radii, reach, ends, columns):
+    """Put the functions closer than `reach`, or than the sum of their radii, to each function i from ends[i] on, which
+    becomes where they end, in increasing order; without columns, count them there.
+
+    cells (n, 2): of a table of cells of that shape, those of near functions being neighbours; begins, order: functions
+    by cells; middles (n, 2), radii (n,).
+    """
+    for j in range(len(cells)):
+        x, y = cells[j, 0], cells[j, 1]
+        for a in range(max(x - 1, 0), min(x + 2, shape[0])):
+            first, last = a * shape[1] + max(y - 1, 0), a * shape[1] + min(y + 1, shape[1] - 1)
+            for place in range(begins[first], begins[last + 1]):
+                i = order[place]
+                dx, dy = middles[i, 0] - middles[j, 0], middles[i, 1] - middles[j, 1]
+                if dx * dx + dy * dy <= max(reach, radii[i] + radii[j]) ** 2:
+                    if len(columns):
+                        columns[ends[i]] = j
+                    ends[i] += 1
+
+
 @functools.lru_cache(maxsize=6)
 def grid_subtraction(m: int) -> Any:
     """The kernel for m nodes along each axis: values of the rows low to high of a sparse matrix less what grids give.

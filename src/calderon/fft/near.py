@@ -3,15 +3,15 @@
 from typing import Any
 
 import numpy as np
-import scipy
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import counted, run_tasks
 from calderon.backends.threads import in_parts
 from calderon.fft.grid import Grid
-from calderon.fft.kernels import grid_subtraction
+from calderon.fft.kernels import grid_subtraction, put_neighbours
 from calderon.galerkin.layered.matrix import LayeredMatrix
+from calderon.pairs.grouping import grouped
 
 
 def boxes(grid: Grid, reach: float) -> list[NDArray[np.int64]]:
@@ -27,33 +27,45 @@ def _farthest(grid: Grid, reach: float) -> float:
     return max(reach, 2 * float(grid.radii.max()))
 
 
-def near_pairs(grid: Grid, reach: float, groups: list[NDArray[np.int64]]) -> sp.csr_array:
-    """The pattern of functions closer than reach, or so close that their triangles may touch, on any planes.
+def near_pairs(grid: Grid, reach: float) -> sp.csr_array:
+    """The symmetric pattern of functions closer than reach, or so close that their triangles may touch, on any planes;
+    columns of each row increase."""
+    # functions by cells, so large that near ones are in neighbouring cells
+    number = len(grid.middles)
+    cells = np.floor((grid.middles - grid.middles.min(axis=0)) / _farthest(grid, reach)).astype(np.int64)
+    shape = cells.max(axis=0) + 1
+    begins, order = grouped(cells[:, 0] * shape[1] + cells[:, 1], int(shape.prod()))
+    # lengths of rows, then their columns
+    given, ends = (cells, shape, begins, order, grid.middles, grid.radii, reach), np.zeros(number, np.int64)
+    put_neighbours(*given, ends, np.zeros(0, np.int32))
+    starts = np.concatenate([[0], np.cumsum(ends)])
+    columns = np.empty(starts[-1], np.int32)
+    put_neighbours(*given, starts[:-1].copy(), columns)
+    kind = np.int32 if starts[-1] <= np.iinfo(np.int32).max else np.int64
+    return sp.csr_array((np.ones(starts[-1], np.bool_), columns, starts.astype(kind)), (number, number))
 
-    It has one order of each pair, in which the box of the column is not before that of the row.
-    """
-    pairs = scipy.spatial.cKDTree(grid.middles).query_pairs(_farthest(grid, reach), output_type="ndarray")
-    distance = np.linalg.norm(grid.middles[pairs[:, 0]] - grid.middles[pairs[:, 1]], axis=1)
-    pairs = pairs[distance <= np.maximum(reach, grid.radii[pairs].sum(axis=1))]
-    own, rank = np.arange(len(grid.middles)), np.empty(len(grid.middles), np.int64)
-    rank[np.concatenate(groups)] = own
-    swapped = rank[pairs[:, 0]] > rank[pairs[:, 1]]
-    pairs[swapped] = pairs[swapped, ::-1]
-    rows, columns = np.concatenate([pairs[:, 0], own]), np.concatenate([pairs[:, 1], own])
-    pattern = sp.coo_array((np.ones(len(rows), np.bool_), (rows, columns)), (len(own), len(own))).tocsr()
-    pattern.sort_indices()
-    return pattern
+
+def one_order(pattern: sp.csr_array, groups: list[NDArray[np.int64]]) -> sp.csr_array:
+    """A symmetric pattern with one order of each pair, in which the box of the column is not before that of the row."""
+    rank = np.empty(pattern.shape[0], np.int64)
+    rank[np.concatenate(groups)] = np.arange(len(rank))
+    kept = np.repeat(rank, np.diff(pattern.indptr)) <= rank[pattern.indices]
+    starts = np.concatenate([[0], np.cumsum(kept)])[pattern.indptr].astype(pattern.indptr.dtype)
+    return sp.csr_array((pattern.data[kept], pattern.indices[kept], starts), pattern.shape)
 
 
 def exact_entries(
     matrix: LayeredMatrix,
+    factor: complex,
+    special: sp.csr_array,
     grid: Grid,
     pattern: sp.csr_array,
-    groups: list[NDArray[np.int64]],
     reach: float,
     advance: Any,
 ) -> sp.csr_array:
-    """The entries of the pattern: those of special pairs of triangles, and of distant ones, box by box."""
+    """Half of a symmetric pattern: `special` entries, and factor times distant pairs of triangles, box by box."""
+    groups = boxes(grid, reach)
+    pattern = one_order(pattern, groups)
     values = np.zeros(pattern.nnz, dtype=complex)
     far = _farthest(grid, reach) + 2 * float(grid.radii.max())
     step = counted(advance, len(groups))
@@ -68,8 +80,8 @@ def exact_entries(
         values[to] = block[local, np.searchsorted(columns, part.indices)]
 
     run_tasks(work, len(groups), None, None, step)
-    total = sp.csr_array((values, pattern.indices, pattern.indptr), pattern.shape)
-    total = total + matrix.near[0].multiply(pattern).tocsr()
+    total = sp.csr_array((factor * values, pattern.indices, pattern.indptr), pattern.shape)
+    total = total + special.multiply(pattern).tocsr()
     total.sort_indices()
     return total
 

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from calderon.backends import Device, Execution, require_memory, run_tasks, thread_count
 from calderon.backends.threads import in_parts
 from calderon.fft.device import DeviceGrid
+from calderon.fft.device_near import DeviceNear
 from calderon.fft.grid import SPACINGS, Grid
 from calderon.fft.kernels import add_rows, gather, scatter
-from calderon.fft.near import both_orders, boxes, exact_entries, near_pairs, subtract_grid
+from calderon.fft.near import both_orders, exact_entries, near_pairs, subtract_grid
 from calderon.fft.shared import distributed
 from calderon.fft.spectra import node_greens, transformed
 from calderon.galerkin.layered.matrix import LayeredMatrix
@@ -179,7 +180,7 @@ class DeviceGridOperator(OnOneDevice, GridOperator):
         """Send the tables of a grid operator; given: the arguments of `GridOperator`."""
         super().__init__(*given)
         self.backend = device.name
-        self._there = DeviceGrid(device, self.grid, self.spectra, self.near, self.factors)
+        self._there = DeviceGrid(device, self.grid, self.spectra, given[4][1], self.factors)
         self._near = None
         self.product: DeviceGrid = self._there
 
@@ -246,13 +247,7 @@ def grid_operator(
         parts = replace(parts, sparse=parts.sparse + local)
     one_of(precision, ("double", "mixed"), "precision of method 'fft'")
     execution = Execution.of(backend, precision, several=True, mixed=True)
-    if isinstance(order, bool) or not isinstance(order, Integral) or order not in range(1, 7):
-        raise ValueError(f"order = {order!r}: the degree of interpolation on the grid is a whole number from 1 to 6")
-    if len(upright := parts.field.parts.vertical):
-        raise ValueError(
-            f"method 'fft' multiplies horizontal metal, and {len(upright)} triangles are vertical: use method='dense', "
-            "or PlanarProblem(...).solve(..., method='fft'), which adds them as columns"
-        )
+    _require_flat(parts, order)
     # the grid, and the distance up to which entries are exact
     metal = LayeredMetal(parts.field.sections, operator.trial)
     grid = Grid.of(metal, None if spacing is None else positive_length(spacing, "spacing in m"), int(order))
@@ -267,21 +262,37 @@ def grid_operator(
     greens = node_greens(metal, grid)
     k0 = metal.sections.k0
     factors = parts.factor * np.array([1j * k0, 1j * k0, -0.25j * k0 * metal.charge])
-    groups = boxes(grid, reach)
-    pattern = near_pairs(grid, reach, groups)
-    require_memory(140 * pattern.nnz, f"{pattern.nnz} near entries", "choose a smaller near= or spacing=")
-    with assembly_progress("near entries", "boxes", progress) as advance:
-        exact = parts.factor * exact_entries(matrix, grid, pattern, groups, reach, advance)
-    touching = both_orders(exact.multiply(operator.trial.mass_matrix().astype(np.bool_)).tocsr()) + parts.sparse
-    subtract_grid(exact, grid, greens, factors)
+    pattern = near_pairs(grid, reach)
+    require_memory(70 * pattern.nnz, f"{pattern.nnz} near entries", "choose a smaller near= or spacing=")
+    special = sp.csr_array(parts.factor * matrix.near[0] + parts.sparse)
+    touching = special.multiply(operator.trial.mass_matrix().astype(np.bool_)).tocsr()
+    there: DeviceNear | None = None
+    if execution.devices and not execution.team:
+        there = DeviceNear(execution.devices[0], matrix, parts.factor, special, grid, greens, factors[1:])
+        entries = there.entries(pattern)
+    else:
+        with assembly_progress("near entries", "boxes", progress) as advance:
+            half = exact_entries(matrix, parts.factor, special, grid, pattern, reach, advance)
+        subtract_grid(half, grid, greens, factors)
+        entries = both_orders(half)
     # transforms for the products, and the error in random rows
     spectra = transformed(greens, np.complex64 if precision == "mixed" else complex, thread_count())
-    given: Any = matrix, parts, grid, spectra, (touching, sp.csr_array(both_orders(exact) + parts.sparse)), factors
-    found = _placed(execution, *given)
-    check = _check_of(found, matrix)
+    found = _placed(execution, matrix, parts, grid, spectra, (touching, entries), factors)
+    check = _check_of(found, matrix, there)
     found.error, found.checked = check.error(found), len(check.rows)
     found.seconds = time.perf_counter() - began
     return found
+
+
+def _require_flat(parts: Parts, order: Any) -> None:
+    """ValueError for an order that grids do not have, and for vertical metal."""
+    if isinstance(order, bool) or not isinstance(order, Integral) or order not in range(1, 7):
+        raise ValueError(f"order = {order!r}: the degree of interpolation on the grid is a whole number from 1 to 6")
+    if len(upright := parts.field.parts.vertical):
+        raise ValueError(
+            f"method 'fft' multiplies horizontal metal, and {len(upright)} triangles are vertical: use method='dense', "
+            "or PlanarProblem(...).solve(..., method='fft'), which adds them as columns"
+        )
 
 
 def _placed(execution: Execution, *given: Any) -> GridOperator:
@@ -291,13 +302,16 @@ def _placed(execution: Execution, *given: Any) -> GridOperator:
     return DeviceGridOperator(execution.devices[0], *given) if execution.devices else GridOperator(*given)
 
 
-def _check_of(found: GridOperator, matrix: LayeredMatrix) -> Check:
+def _check_of(found: GridOperator, matrix: LayeredMatrix, there: DeviceNear | None) -> Check:
     """Exact products of eight random rows with a random vector: each takes integrals of all pairs of a function, and
     the error is a fact of the result, not compared with a tolerance."""
     random, number = np.random.default_rng(0), found.shape[0]
     rows = random_rows(random, number, 8)
     x = random.standard_normal(number) + 1j * random.standard_normal(number)
-    direct = np.zeros((len(rows), number), complex)
-    matrix.add_to(direct, found.parts.factor, rows, None)
-    exact = direct @ x + found.parts.sparse[rows] @ x
+    if there is None:
+        direct = np.zeros((len(rows), number), complex)
+        matrix.add_to(direct, found.parts.factor, rows, None)
+        exact = direct @ x + found.parts.sparse[rows] @ x
+    else:
+        exact = there.rows(rows) @ x
     return Check(rows, x[:, None], exact[:, None], groups=np.zeros(1, np.int64))

@@ -36,9 +36,9 @@ class DevicePairs(LocalMatrices):
         points, weights = rule
         source = device, "galerkin/layered/pairs.c", real, SMALL_GROUP, PAIR.defines
         self._kernels = Kernels.of(*source, POINTS=len(weights), TERMS=DEGREE + 1, OUT_REAL=self.stored)
-        records, k0 = _records(metal, points), metal.sections.k0
+        records, k0 = records_of(metal, points), metal.sections.k0
         one, two = (records[each.triangles] for each in sides)
-        integers, (parts, ends, series) = _tables(metal)
+        integers, (parts, ends, series) = tables_of(metal)
         # records of triangles, tables, places and coefficients, as arguments of the kernel
         needed = (one.size + two.size + series.size) * real.itemsize
         require_device_memory(device, needed, "the data of triangles and tables", "try backend='numba'")
@@ -65,7 +65,7 @@ class DevicePairs(LocalMatrices):
         self._kernels.launch("distant", (width, hi - lo), *given, self.local, self.local_i)
 
 
-def _records(metal: LayeredMetal, points: NDArray[np.float64]) -> NDArray[np.float64]:
+def records_of(metal: LayeredMetal, points: NDArray[np.float64]) -> NDArray[np.float64]:
     """(n, numbers) of all triangles, with centroids from their mean, which keeps digits in single precision."""
     flat = metal.flat
     centres, vertices, factors, areas, points = (each.reshape(len(flat.areas), -1) for each in (*flat[:4], points))
@@ -73,7 +73,7 @@ def _records(metal: LayeredMetal, points: NDArray[np.float64]) -> NDArray[np.flo
     return PAIR.packed(centre=centres, vertices=vertices, factors=factors, area=areas, points=points)
 
 
-def _tables(metal: LayeredMetal) -> tuple[list[NDArray[Any]], list[NDArray[Any]]]:
+def tables_of(metal: LayeredMetal) -> tuple[list[NDArray[Any]], list[NDArray[Any]]]:
     """Integers and numbers as pairs.c reads them; of two heights series of what is not divided by the distance."""
     joined = metal.joined
     apart = joined.kinds != OWN

@@ -125,7 +125,7 @@ class LayeredMatrix:
     def rule(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Points and weights of distant pairs."""
         rule = triangle_rule(self.quadrature.regular)
-        return self.metal.points(rule), 2 * rule.weights
+        return self.metal.flat.points(rule), 2 * rule.weights
 
     @cached_property
     def special(self) -> sp.csr_array:
@@ -133,7 +133,9 @@ class LayeredMatrix:
         i, j = self.near[1].astype(np.int64).T
         number = len(self.metal.space.triangles)
         entries = np.ones(2 * len(i)), (np.concatenate([i, j]), np.concatenate([j, i]))
-        return sp.coo_array(entries, (number, number)).tocsr()
+        found = sp.coo_array(entries, (number, number)).tocsr()
+        found.sort_indices()
+        return found
 
     def _skips(self, tests: Selection, trials: Selection) -> tuple[Index, Index]:
         """For each test triangle where its special pairs start, and the places of their trials, increasing."""

@@ -27,6 +27,14 @@ class Flat(NamedTuple):
     radii: np.ndarray
     heights: np.ndarray
 
+    def taken(self, rows: np.ndarray) -> "Flat":
+        """The triangles of these rows alone."""
+        return Flat(*(each.reshape(len(self.areas), -1)[rows].ravel() for each in self))
+
+    def points(self, rule: TriangleRule) -> np.ndarray:
+        """Points of a rule from the centroids, flat (n, 2, Q)."""
+        return np.einsum("qk,nkc->ncq", rule.barycentric, self.vertices.reshape(-1, 3, 2)).ravel()
+
 
 class Tables(NamedTuple):
     """Tables one after the other, as loops read them: number (h, h) of that between two heights; parts (t,) for a unit
@@ -104,10 +112,6 @@ class LayeredMetal:
         """(n, 3, 3) of all triangles in m."""
         mesh = self.space.mesh
         return np.asarray(mesh.vertices[mesh.triangles[self.space.triangles]])
-
-    def points(self, rule: TriangleRule) -> np.ndarray:
-        """Points of a rule from the centroids, flat (n, 2, Q)."""
-        return np.einsum("qk,nkc->ncq", rule.barycentric, self.flat.vertices.reshape(-1, 3, 2)).ravel()
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:

@@ -27,7 +27,7 @@ from calderon.integrands import ELECTRIC_FIELD
 from calderon.layers.limits.images import FARTHEST
 from calderon.mesh.geometry import extents
 from calderon.pairs.classes import near_pairs, touching_pairs
-from calderon.quadrature import Quadrature, triangle_rule
+from calderon.quadrature import Quadrature, TriangleRule, triangle_rule
 from calderon.spaces import EdgeSpace
 
 DEGREES = ((4.0, 6), (2.0, 8), (1.3, 10), (0.8, 14), (0.0, 20))
@@ -126,9 +126,9 @@ def _indirect(metal: LayeredMetal, pairs: NDArray[np.int32], distance: NDArray[n
     which = np.searchsorted(-bounds, -ratio)
     for whole in (False, True):
         for number, degree in enumerate(degrees.astype(int)):
-            chosen, rule = np.flatnonzero((which == number) & ((thin & ~close) == whole)), triangle_rule(degree)
-            some = np.ascontiguousarray(pairs[chosen])
-            out[chosen] = products_of_pairs(metal, some, metal.points(rule), 2 * rule.weights, whole)
+            chosen = np.flatnonzero((which == number) & ((thin & ~close) == whole))
+            if len(chosen):
+                out[chosen] = products_of_pairs(metal, pairs[chosen], triangle_rule(degree), whole)
     if close.any():
         out[close] += _of_images(metal, np.ascontiguousarray(pairs[close]))
     return out
@@ -146,12 +146,14 @@ def _of_images(metal: LayeredMetal, pairs: NDArray[np.int32]) -> NDArray[np.comp
 
 
 def products_of_pairs(
-    metal: LayeredMetal, pairs: NDArray[np.int32], points: Any, weights: Any, whole: bool
+    metal: LayeredMetal, pairs: NDArray[np.int32], rule: TriangleRule, whole: bool
 ) -> NDArray[np.complex128]:
     """(n, 3, 3) the same by one rule; whole: with the direct part."""
     k0, values = metal.sections.k0, np.empty((len(pairs), 9), complex)
-    given = whole, metal.flat, points, weights, metal.joined, 1j * k0, metal.charge, values
-    in_parts(lambda low, high: near_products(pairs, low, high, *given), len(pairs), most=64)
+    rows, places = np.unique(pairs, return_inverse=True)
+    flat, own = metal.flat.taken(rows), places.reshape(-1, 2).astype(np.int32)
+    given = whole, flat, flat.points(rule), 2 * rule.weights, metal.joined, 1j * k0, metal.charge, values
+    in_parts(lambda low, high: near_products(own, low, high, *given), len(own), most=64)
     return values.reshape(-1, 3, 3)
 
 

@@ -11,6 +11,7 @@ from calderon.galerkin.layered.near_pairs import products_of_pairs, scattered
 from calderon.galerkin.layered.pair_sums import add_pairs
 from calderon.galerkin.rows.cluster_tables import SIDE, columns_of, item, list_of, positions, row_side, triangle_order
 from calderon.galerkin.rows.entry_kernels import Clusters, CompiledRows
+from calderon.quadrature import triangle_rule
 
 
 def layered_rows(matrix: LayeredMatrix, clusters: Clusters) -> CompiledRows:
@@ -42,7 +43,7 @@ def _overlap(matrix: LayeredMatrix) -> sp.csr_array:
     corners = space.mesh.vertex_places[space.mesh.triangles[space.triangles]]
     touch = (corners[pairs[:, 0], :, None] == corners[pairs[:, 1], None, :]).any(axis=(1, 2))
     pairs = np.ascontiguousarray(pairs[~touch])
-    half = scattered(space, pairs, products_of_pairs(metal, pairs, *matrix.rule, True))
+    half = scattered(space, pairs, products_of_pairs(metal, pairs, triangle_rule(matrix.quadrature.regular), True))
     return sp.csr_array(half + half.T)
 
 
