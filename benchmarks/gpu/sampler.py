@@ -79,6 +79,8 @@ def place_of(frame: FrameType | None) -> Place:
         if code.co_filename.startswith(PACKAGE):
             path = code.co_filename[len(PACKAGE) :].replace(os.sep, "/")
             shared = shared or path == SHARED and code.co_name in ("run_tasks", "in_parts", "_serve")
+            if not found and path == SHARED and code.co_name == "wait":
+                found = TRANSFERS  # wakes for signals until other threads, of which kernels are waited for, have ended
             if not found and path not in GENERIC:
                 is_driver = path in ("backends/devices/opencl.py", "backends/devices/cuda.py")
                 moves = is_driver and code.co_name not in ("launch", "build", "memory", "empty")

@@ -178,18 +178,16 @@ class Space(ProjectionSpace):
         if test.mesh is not self.mesh:
             raise ValueError("a mass matrix couples two spaces on the same mesh object: build both from one mesh")
         points, weights = self._quadrature(max(1, self.element.degree + test.element.degree))
-        full = np.zeros((self.mesh.number_of_triangles, weights.shape[1]))
-        full[self.triangles] = weights
-        trial_rows, test_rows = self._on_all_triangles(points), test._on_all_triangles(points)
-        return (test_rows.T @ sp.diags_array(full.ravel()) @ trial_rows).tocsr()
-
-    def _on_all_triangles(self, points: NDArray[np.float64]) -> sp.csr_array:
-        """`expansion` with rows for every triangle of the mesh, zero outside the support."""
-        expansion = self.expansion(points).tocoo()
-        triangle, point = np.divmod(expansion.coords[0], len(points))
-        rows = self.triangles[triangle] * len(points) + point
-        shape = (self.mesh.number_of_triangles * len(points), self.dimension)
-        return sp.coo_array((expansion.data, (rows, expansion.coords[1])), shape=shape).tocsr()
+        _, own, others = np.intersect1d(self.triangles, test.triangles, assume_unique=True, return_indices=True)
+        # (m, test.element.size, element.size) of each triangle
+        pairs = test.element.values(points)[:, None] * self.element.values(points)
+        local = np.tensordot(weights[own], pairs, axes=(1, 2))
+        kind = np.int32 if local.size < 2**31 else np.int64
+        tests, trials = test.dofs[others].astype(kind), self.dofs[own].astype(kind)
+        rows, columns = np.broadcast_arrays(tests[:, :, None], trials[:, None])
+        kept = (rows >= 0) & (columns >= 0)
+        shape = (test.dimension, self.dimension)
+        return sp.coo_array((local[kept], (rows[kept], columns[kept])), shape=shape).tocsr()
 
     def laplace_beltrami_matrix(self) -> sp.csr_array:
         """(dimension, dimension) sparse matrix int grad phi_i . grad phi_j over the surface."""

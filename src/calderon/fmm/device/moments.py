@@ -86,9 +86,8 @@ class DeviceMoments:
     def here(self) -> Moments:
         """A copy in the memory of the processor."""
         if self._here is None:
-            found = Moments.empty(self.count, self.rank, self.there.dtype, self._work)
-            found.numbers[:] = self.device.to_host(self.there)
-            self._here = found
+            empty = Moments.empty(0, self.rank, self.there.dtype, self._work)
+            self._here = empty._replace(numbers=self.device.to_host(self.there))
         return self._here
 
     @property

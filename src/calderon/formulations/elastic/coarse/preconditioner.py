@@ -24,7 +24,6 @@ from calderon.backends.vector_loads import load_as, total
 from calderon.backends.vectors import aligned, lanes, load, zero
 from calderon.formulations.elastic.coarse.columns import REAL, Index, groups_of_leaves
 from calderon.formulations.elastic.coarse.fast_body import DiagonalBlocks, FastBody, share_bounds
-from calderon.formulations.elastic.conditions.rigid_motions import rigid_motions
 from calderon.formulations.elastic.conditions.surface_conditions import sparse
 from calderon.formulations.elastic.system.equation import Equation
 from calderon.mesh.locality import block_order
@@ -162,22 +161,28 @@ def clusters(equation: Equation, bodies: Sequence[FastBody], size: int) -> list[
 def rigid_columns(equation: Equation, parts: Sequence[Index]) -> sp.csr_array:
     """Z (unknowns, k), orthonormal columns: rigid motions of the displacements and of the tractions of each cluster.
     parts: the unknowns (n,) of each."""
-    rows, columns, values, count = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)], 0
-    for cluster in parts:
-        displacements = cluster < equation.displacements
-        for part in (cluster[displacements], cluster[~displacements]):
-            if len(part) < SIZES.fewest:
-                continue
-            arms = equation.points[part] - equation.points[part].mean(axis=0)
-            motions = rigid_motions(arms / max(float(np.abs(arms).max()), 1e-300), np.zeros(3))
-            left, sizes, _ = np.linalg.svd(np.einsum("ni,nik->nk", equation.axes[part], motions), full_matrices=False)
-            left = left[:, sizes > 1e-8 * sizes[0]]
-            rows.append(np.repeat(part, left.shape[1]))
-            columns.append(np.tile(count + np.arange(left.shape[1]), len(part)))
-            values.append(left.ravel())
-            count += left.shape[1]
-    entries = np.concatenate(values), np.concatenate(rows), np.concatenate(columns)
-    return sparse(*entries, (equation.unknowns, count))
+    kinds = [np.split(cluster, [np.searchsorted(cluster, equation.displacements)]) for cluster in parts]
+    chosen = [part for pair in kinds for part in pair if len(part) >= SIZES.fewest]
+    if not chosen:
+        return sp.csr_array((equation.unknowns, 0))
+    # arms about the centre of each, over the largest of them
+    rows, sizes = np.concatenate(chosen), np.array([len(part) for part in chosen])
+    starts, points = np.cumsum(sizes) - sizes, equation.points[rows]
+    arms = points - np.repeat(np.add.reduceat(points, starts) / sizes[:, None], sizes, axis=0)
+    longest = np.maximum(np.maximum.reduceat(np.abs(arms).max(axis=1), starts), 1e-300)
+    # translations and rotations along the axes of unknowns: a . (e x r) = e . (r x a)
+    axes = equation.axes[rows]
+    motions = np.hstack([axes, np.cross(arms / np.repeat(longest, sizes)[:, None], axes)])
+    found, columns, count = list[Array](), list[Index](), 0
+    for part, motion in zip(chosen, np.split(motions, starts[1:]), strict=True):
+        left, lengths, _ = np.linalg.svd(motion, full_matrices=False)
+        left = left[:, lengths > 1e-8 * lengths[0]]
+        found.append(left.ravel())
+        columns.append(np.tile(count + np.arange(left.shape[1]), len(part)))
+        count += left.shape[1]
+    widths = [len(each) // size for each, size in zip(found, sizes, strict=True)]
+    places = np.repeat(rows, np.repeat(widths, sizes))
+    return sparse(np.concatenate(found), places, np.concatenate(columns), (equation.unknowns, count))
 
 
 def coarse_matrix(equation: Equation, bodies: Sequence[FastBody], coarse: sp.csr_array) -> Array:
