@@ -53,18 +53,17 @@ def test_the_octree_and_its_lists_are_those_of_the_processor(opencl, name, own):
     assert np.array_equal(fetched(there.targets.order), here.target_order)
     assert np.array_equal(fetched(there.sources.places), here.inside(points)[here.source_order])
     # pairs of points that are summed directly, and of boxes that are translated, by direction
-    lists, near, far = lists_of(here), there.near(), there.far(3)
-    runs, leaves = fetched(near.runs), fetched(there.leaves)
-    for leaf, (first, last, low, high) in zip(leaves, fetched(near.tasks), strict=True):
+    lists, (runs, tasks) = lists_of(here), map(fetched, there.near())
+    for leaf, (first, last, low, high) in zip(fetched(there.leaves), tasks, strict=True):
         assert (first, last) == tuple(here.targets[leaf])
         number = np.flatnonzero(lists.leaves == leaf)[0]
         expected = lists.leaves[lists.near[lists.near_start[number] : lists.near_start[number + 1]]]
         of_points = [np.arange(*each) for each in [*here.sources[expected], (0, 0)]]
         found = [np.arange(*each) for each in [*runs[low:high], (0, 0)]]
         assert np.array_equal(np.sort(np.concatenate(found)), np.sort(np.concatenate(of_points)))
-    source, target, runs, blocks = (fetched(each) for each in far.tables)
+    source, target, runs, blocks = map(fetched, there.far(3))
     assert sorted(zip(source, target, strict=True)) == sorted(zip(lists.far.source, lists.far.target, strict=True))
-    for block in range(far.blocks):
+    for block in range(len(blocks) - 1):
         for direction, low, high in runs[blocks[block] : blocks[block + 1]]:
             assert (target[low:high] // 3 == block).all()
             offset = here.position[target[low:high]] - here.position[source[low:high]]

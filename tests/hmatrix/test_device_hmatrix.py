@@ -163,7 +163,7 @@ def test_blocks_without_room_get_more(monkeypatch):
     operator = cal.single_layer(LAPLACE, SPACE)
     whole = assembled(operator, 1e-5)
     rooms = []
-    run = device_skeleton.DeviceSkeletons._skeletons
+    run = device_skeleton.DeviceCompression._skeletons
 
     def noted(self, blocks, room, batch):
         rooms.append(room.max())
@@ -172,7 +172,7 @@ def test_blocks_without_room_get_more(monkeypatch):
     def never(*arguments):
         raise AssertionError("the processor computes a block")
 
-    monkeypatch.setattr(device_skeleton.DeviceSkeletons, "_skeletons", noted)
+    monkeypatch.setattr(device_skeleton.DeviceCompression, "_skeletons", noted)
     monkeypatch.setattr(compression.Compression, "run", never)
     monkeypatch.setattr(device_skeleton, "CROSSES", 2)
     monkeypatch.setattr(device_skeleton, "CROSSES_PER_DIGIT", 0)

@@ -118,15 +118,12 @@ KERNEL combine(GLOBAL const real_type *sums, GLOBAL const real_type *expand, int
     int number = THREAD(0), r = number % RANK, run = number / RANK % RUNS, own = number / (RANK * RUNS) * TOGETHER;
     if (own >= count)
         return;
-    real_type total[TOGETHER], sum[TOGETHER];
-    for (int j = 0; j < TOGETHER; j++)
-        total[j] = R(0.0);
+    real_type total[TOGETHER] = {0};
     for (int n = starts[run]; n < starts[run + 1]; n++) {
         GLOBAL const int *part = parts + 3 * n;
         GLOBAL const real_type *matrix = expand + (size_t)part[1] * pitch * RANK + r;
         GLOBAL const real_type *given = sums + (size_t)part[0] * FUNCTIONS * width + own;
-        for (int j = 0; j < TOGETHER; j++)
-            sum[j] = R(0.0);
+        real_type sum[TOGETHER] = {0};
         NO_UNROLL
         for (int k = 0; k < FUNCTIONS; k++)
             for (int j = 0; j < TOGETHER; j++)

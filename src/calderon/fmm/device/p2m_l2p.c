@@ -92,10 +92,7 @@ KERNEL test_pieces(GLOBAL const real_type *functions, GLOBAL const int *runs, in
     GLOBAL const work_type *own = expansions + ((size_t)part * boxes + run[2]) * SIZE;
     for (int n = t / LANES; n < count; n += SLICES) {
         GLOBAL const real_type *row = functions + (size_t)(first + n) * SIZE;
-        work_type total[GIVEN];
-        UNROLL
-        for (int c = 0; c < GIVEN; c++)
-            total[c] = 0;
+        work_type total[GIVEN] = {0};
         for (int k = lane; k < NUMBERS; k += LANES) {
             UNROLL
             for (int c = 0; c < GIVEN; c++) {

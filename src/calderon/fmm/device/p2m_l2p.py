@@ -1,47 +1,37 @@
 """The functions of one side of an operator on a device: from coefficients to moments, from local expansions to sums
 (p2m_l2p.c)."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, Kernels
+from calderon.backends import Kernels
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.fmm.device.moments import DeviceMoments
+from calderon.fmm.device.passes import LANES, DevicePasses
 from calderon.fmm.product import DIRECTIONS, Line
 from calderon.products.device.tables import indices, runs_of
 from calderon.products.device.vectors import DevicePlaces, Vectors, zeros
-
-LANES = 32
-"""Threads that sum the numbers of a piece."""
-
-
-class Leaves(NamedTuple):
-    """Leaves of a tree on a device: boxes (leaves,) of all leaves there and on the host, the number of boxes of all
-    levels; columns: harmonic sums of a box, with r numbers each in the real type `work`."""
-
-    here: NDArray[np.int64]
-    there: Any
-    boxes: int
-    columns: int
-    rank: int
-    work: np.dtype[Any]
 
 
 class DeviceLine:
     """One row or column of a table of operators on a device, whose vectors are part of longer ones."""
 
-    def __init__(self, device: Device, leaves: Leaves, line: Line, run: tuple[int, int] | None = None) -> None:
-        """run: the leaves low up to, without, high that have fields, None for all of them."""
-        pieces, each = line.pieces, DIRECTIONS if line.values else 1
-        self.device, self.leaves, self.first, self.values = device, leaves, line.first, line.values
-        self.count, self.places = len(pieces.whole), DevicePlaces(device, pieces.whole, pieces.dimension, leaves.work)
+    def __init__(
+        self, passes: DevicePasses, leaves: NDArray[np.int64], there: Any, line: Line, run: tuple[int, int] | None
+    ) -> None:
+        """leaves: boxes of all leaves, `there` on the device; run: the leaves low up to, without, high that have
+        fields, None for all of them."""
+        pieces, each, device = line.pieces, DIRECTIONS if line.values else 1, passes.device
+        self.device, self.passes, self.first, self.values = device, passes, line.first, line.values
+        self.count, self.places = len(pieces.whole), DevicePlaces(device, pieces.whole, pieces.dimension, passes.real)
+        self._leaves, self._groups = (there, passes.boxes), len(leaves)
         runs = runs_of(line.starts, LANES // each)
         if run is not None:
             runs = runs[(runs[:, 2] >= run[0]) & (runs[:, 2] < run[1])]
         self._some = run is not None
-        runs[:, 2] = leaves.here[runs[:, 2]]
+        runs[:, 2] = leaves[runs[:, 2]]
         self.runs = len(runs)
         self._starts, self._runs = indices(device, line.starts), indices(device, runs)
         moments = line.moments
@@ -49,35 +39,30 @@ class DeviceLine:
             self._functions = moments.there
         else:
             self._functions = device.array(moments.runs(0, line.sums * int(line.starts[-1])).ravel())
-        self._arms = None if line.arms is None else device.array(np.ascontiguousarray(line.arms, leaves.work))
+        self._arms = None if line.arms is None else device.array(np.ascontiguousarray(line.arms, passes.real))
         self.nbytes = self._functions.nbytes + 4 * (line.starts.size + runs.size) + self.places.nbytes
-        own: dict[str, Any] = {
-            "WORK_REAL": leaves.work,
-            "RANK": leaves.rank,
-            "COLUMNS": leaves.columns,
-            "VALUES": line.values,
-        }
-        self._kernels = Kernels.of(device, "fmm/device/p2m_l2p.c", self._functions.dtype, GROUP, **own)
+        self._kernels = Kernels.of(
+            device, "fmm/device/p2m_l2p.c", self._functions.dtype, GROUP, WORK_REAL=passes.real, RANK=passes.rank,
+            COLUMNS=passes.columns, VALUES=line.values,
+        )  # fmt: skip
 
     def enter(self, x: Vectors, adds: bool, moments: Any) -> None:
         """Moments of the leaves of a vector of the whole table, added to those that are there."""
-        given, leaves = self.places.take(x.after(self.first)), self.leaves
-        size = leaves.rank * (1 if self.values else leaves.columns)
-        threads = len(leaves.here) * -(-size // GROUP) * GROUP
-        where = self._starts, leaves.there, leaves.boxes, given, self.count, int(adds), moments
+        given, size = self.places.take(x.after(self.first)), self.passes.rank
+        threads = self._groups * -(-size * (1 if self.values else self.passes.columns) // GROUP) * GROUP
+        where = self._starts, *self._leaves, given, self.count, int(adds), moments
         self._kernels.launch("moments_of_pieces", (threads, x.planes), self._functions, *where)
 
     def move_origin(self, sums: Any, parts: int, last: bool) -> None:
         """Move the origin of moments or local expansions of leaves, by which such functions are multiplied."""
         if self._arms is not None:
-            threads = len(self.leaves.here) * -(-self.leaves.rank // GROUP) * GROUP
-            given = self._arms, self.leaves.there, self.leaves.boxes, int(last), sums
-            self._kernels.launch("move_origin", (threads, parts), *given)
+            threads = self._groups * -(-self.passes.rank // GROUP) * GROUP
+            self._kernels.launch("move_origin", (threads, parts), self._arms, *self._leaves, int(last), sums)
 
     def add(self, expansions: Any, parts: int, factor: complex, y: Vectors) -> None:
         """y += factor times the local expansions tested with the pieces, sums over those of each function."""
         # where some leaves alone have fields, zero in all others
-        own = zeros(self.device, (parts * self.count,), self.leaves.work) if self._some else self.places.empty(parts)
-        given = self._functions, self._runs, self.leaves.boxes, expansions, own, self.count
+        own = zeros(self.device, (parts * self.count,), self.passes.real) if self._some else self.places.empty(parts)
+        given = self._functions, self._runs, self.passes.boxes, expansions, own, self.count
         self._kernels.launch("test_pieces", (self.runs * GROUP, parts), *given)
         self.places.add(own, parts, factor, y.after(self.first))

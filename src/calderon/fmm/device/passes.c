@@ -21,12 +21,7 @@ KERNEL shift_boxes(GLOBAL const real_type *matrices, GLOBAL const int *children,
     int t = LOCAL_ID(0), task = down ? GROUP(0) / 8 : GROUP(0), low = down ? GROUP(0) % 8 : 0, high = down ? low + 1 : 8;
     int begin = first + task * PAIRS, last = first + count;
     GLOBAL real_type *own = values + (size_t)GROUP(1) * boxes * SIZE;
-    real_type sums[ROWS][TOGETHER];
-    UNROLL
-    for (int m = 0; m < ROWS; m++)
-        UNROLL
-        for (int w = 0; w < TOGETHER; w++)
-            sums[m][w] = R(0.0);
+    real_type sums[ROWS][TOGETHER] = {{0}};
     for (int octant = low; octant < high; octant++) {
         for (int q = t; q < RANK * TOGETHER; q += GROUP_SIZE) {
             int w = q / RANK, k = q % RANK, box = begin + w / COLUMNS, child = box < last ? children[8 * box + octant] : -1;
@@ -92,10 +87,7 @@ KERNEL translate_boxes(GLOBAL const real_type *numbers, GLOBAL const int *places
                 given[k * TOGETHER + w] = from[((size_t)sources[pair] * COLUMNS + w % COLUMNS) * RANK + k];
             }
             BARRIER;
-            real_type sums[TOGETHER];
-            UNROLL
-            for (int w = 0; w < TOGETHER; w++)
-                sums[w] = R(0.0);
+            real_type sums[TOGETHER] = {0};
             for (int k = low; k < high; k++) {
                 real_type a = one[k * rank + t % rank];
                 UNROLL

@@ -7,12 +7,14 @@ import numpy as np
 
 from calderon.backends import Device, Kernels, count_work
 from calderon.backends.vectors import width
-from calderon.fmm.device.p2m_l2p import LANES
 from calderon.fmm.passes import Translations
 from calderon.fmm.tables import Tables
 from calderon.products.device.octree import Across, DeviceOctree
 from calderon.products.device.tables import indices
 from calderon.products.lists import Runs
+
+LANES = 32
+"""Threads that sum the numbers of a piece."""
 
 
 class DevicePasses:

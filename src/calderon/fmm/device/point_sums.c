@@ -56,7 +56,7 @@ KERNEL basis_moments(GLOBAL const int *boxes, GLOBAL const int *leaves, GLOBAL c
     for (int first = begin; first == begin || first < end; first += GROUP_SIZE) {
         /* a source, derivatives of which are by places in edges of the leaf */
         int at = first + t < end ? first + t : end - 1, k = 0;
-        real_type x[3] = {R(0.0), R(0.0), R(0.0)}, sector[2], state[4];
+        real_type x[3] = {0}, sector[2], state[4];
         if (at >= begin)
             place_in_box(places, at, box, x);
         for (int n = 0; n < KINDS; n++) {
@@ -97,12 +97,11 @@ KERNEL multiply_leaves(GLOBAL const real_type *matrix, int rows, int columns, GL
     if (first >= count)
         return;
     GLOBAL const real_type *from[TOGETHER];
-    real_type sums[TOGETHER];
+    real_type sums[TOGETHER] = {0};
     UNROLL
     for (int w = 0; w < TOGETHER; w++) {
         int leaf = first + w < count ? first + w : count - 1;
         from[w] = given + (size_t)columns * (to_boxes ? leaf : leaves[leaf]);
-        sums[w] = R(0.0);
     }
     for (int c = 0; c < columns; c++) {
         real_type a = matrix[(size_t)c * rows + row];
@@ -124,10 +123,8 @@ KERNEL add_expansions(GLOBAL const int *boxes, GLOBAL const int *leaves, GLOBAL 
     GLOBAL const real_type *own = expansions + (size_t)GROUP(0) * FIELDS * FUNCTIONS;
     real_type edges = (real_type)((wide_int)1 << box[LEVEL]);
     for (int at = box[TARGETS] + LOCAL_ID(0); at < box[TARGETS + 1]; at += GROUP_SIZE) {
-        real_type x[3], total[FIELDS], sector[2], state[4];
+        real_type x[3], total[FIELDS] = {0}, sector[2], state[4];
         place_in_box(places, at, box, x);
-        for (int f = 0; f < FIELDS; f++)
-            total[f] = R(0.0);
         real_type square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
         int k = 0;
         for (int m = 0; m <= DEGREE; m++) {

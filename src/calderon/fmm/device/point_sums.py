@@ -84,7 +84,7 @@ class DeviceSums:
         device, kinds, leaves, size = self.device, self.kinds, tree.number_of_leaves, (table.order.p + 1) ** 2
         passes = DevicePasses.on(tree, table)
         widest = max(kinds.numbers, kinds.fields) * size
-        needed = real.itemsize * (2 * tree.number_of_boxes * table.rank + leaves * widest) + table.nbytes
+        needed = real.itemsize * (2 * passes.boxes * table.rank + leaves * widest) + table.nbytes
         require_device_memory(device, needed, "expansions of boxes", self.advice)
         self.nbytes += needed
         # P2M: by the basis functions, then the combinations

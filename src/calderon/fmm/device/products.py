@@ -6,11 +6,12 @@ Near blocks, moments of leaves from coefficients, passes between boxes and sums 
 """
 
 from calderon.backends import Device
-from calderon.fmm.device.p2m_l2p import DeviceLine, Leaves
+from calderon.fmm.device.p2m_l2p import DeviceLine
 from calderon.fmm.device.passes import DevicePasses
 from calderon.fmm.product import MultipoleProduct
+from calderon.operators.tree import Term
 from calderon.products.device.near import DeviceRegion, require_room, sums_of
-from calderon.products.device.sums import DeviceOperator, DeviceSum, Part
+from calderon.products.device.sums import DeviceOperator, DeviceSum
 from calderon.products.device.tables import indices
 from calderon.products.device.vectors import Vectors
 
@@ -33,11 +34,10 @@ class DeviceProduct(DeviceOperator):
         self.nbytes = product.nbytes + extra
         require_room(device, self.nbytes, product.near, passes.real, "a fast multipole operator", "far fields")
         # passes, and both sides of the table, once where they are the same
-        boxes, self._has_far = len(passes.tree.level), len(passes.far.source) > 0
-        own = far.layout.lists.leaves, indices(device, far.layout.lists.leaves), boxes
-        leaves = Leaves(*own, passes.columns, passes.tables.rank, passes.real)
+        leaves, self._has_far = far.layout.lists.leaves, len(passes.far.source) > 0
         self._passes = DevicePasses.of(device, passes, far.transposed.passes)
-        sent = {id(line): DeviceLine(device, leaves, line, far.run) for line in [*far.rows, *far.columns]}
+        own = self._passes, leaves, indices(device, leaves)
+        sent = {id(line): DeviceLine(*own, line, far.run) for line in [*far.rows, *far.columns]}
         self._rows, self._columns = ([sent[id(line)] for line in lines] for lines in (far.rows, far.columns))
         places = (((each.top, each.left), 1.0) for each in product.terms)
         stores = zip(places, product.near, strict=True)
@@ -66,4 +66,4 @@ class DeviceProduct(DeviceOperator):
                 line.add(expansions, parts, self._scale * factor, y)
 
     def _transpose(self) -> DeviceSum:
-        return DeviceSum(self.device, [Part(1.0, self, True)], self.shape[::-1], self.dtype)
+        return DeviceSum(self.device, [(Term(1.0, None, True), self)], self.shape[::-1], self.dtype)

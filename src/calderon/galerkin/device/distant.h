@@ -26,16 +26,23 @@ DEVICE int are_distant(const real_type *x, const real_type *y, real_type tiny)
 
 #if SERIES
 
-/* The squares |w|^2 of the corners less the centroid of a triangle, and their products u = d . w. */
+DEVICE real_type inner_product(const real_type *a, const real_type *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+/* Corner a of a triangle less its centroid, w: chosen, as registers have no computed numbers. */
+DEVICE void corner_of(const real_type *x, int a, real_type *w)
+{
+    for (int c = 0; c < 3; c++)
+        w[c] = (a == 0 ? x[c] : a == 1 ? x[3 + c] : x[6 + c]) - x[FAR_CENTRE + c];
+}
+
+/* The squares |w|^2 of these, and their products u = d . w. */
 DEVICE void centred(const real_type *x, const real_type *d, real_type *squares, real_type *u)
 {
     for (int a = 0; a < 3; a++) {
-        squares[a] = u[a] = R(0.0);
-        for (int c = 0; c < 3; c++) {
-            real_type w = x[3 * a + c] - x[FAR_CENTRE + c];
-            squares[a] += w * w;
-            u[a] += d[c] * w;
-        }
+        real_type w[3];
+        corner_of(x, a, w);
+        squares[a] = inner_product(w, w);
+        u[a] = inner_product(d, w);
     }
 }
 
@@ -49,22 +56,23 @@ DEVICE real_type term(real_type inverse, real_type u, real_type square, real_typ
 #if SERIES == 3
 
 /* The number that all of a side share and that of corner a of a triangle in S_a of series.py, from u and the
-   squares of all its corners; first: -10, or 10 for T_b. */
-DEVICE real_type slope_term(real_type inverse, const real_type *u, const real_type *squares, int a, real_type first)
+   squares of all its corners, and `own` of corner a; first: -10, or 10 for T_b. */
+DEVICE real_type slope_term(real_type inverse, const real_type *u, const real_type *squares, int a, real_type own,
+                            real_type first)
 {
     real_type sum = R(0.0);
     for (int b = 0; b < 3; b++)
         sum += (a == b ? R(3.0) : R(1.0)) * (R(5.0) * inverse * (u[b] * u[b]) - squares[b]);
-    return inverse * R(0.0083333333333333333) * (sum + first * u[a]);
+    return inverse * R(0.0083333333333333333) * (sum + first * own);
 }
 
-/* d_a / 36 - (sum d u + 2 d_a u_a) / (60 r^2) of series.py. */
-DEVICE real_type plane_term(real_type inverse, const real_type *along, const real_type *u, int a)
+/* d_a / 36 - (sum d u + 2 d_a u_a) / (60 r^2) of series.py; own: d_a. */
+DEVICE real_type plane_term(real_type inverse, const real_type *along, const real_type *u, int a, real_type own)
 {
     real_type sum = R(0.0);
     for (int b = 0; b < 3; b++)
         sum += (a == b ? R(3.0) : R(1.0)) * (along[b] * u[b]);
-    return R(0.027777777777777778) * along[a] - inverse * R(0.016666666666666667) * sum;
+    return R(0.027777777777777778) * own - inverse * R(0.016666666666666667) * sum;
 }
 
 /* Integrals of the normal derivative with normals m and n over two distant triangles by their last numbers, with Jacobians
@@ -72,12 +80,11 @@ DEVICE real_type plane_term(real_type inverse, const real_type *along, const rea
 DEVICE void series(const real_type *x, const real_type *y, int a, const real_type *m, const real_type *n,
                    const real_type *parameters, real_type tiny, real_type *means)
 {
-    real_type d[3], normal[3], unit[3], opposite[3], value[PARTS * COMPONENTS], p[3], q[3], u[3], z[3];
-    real_type along[3], across[3], middle = R(0.0);
+    real_type d[3], normal[3], unit[3], opposite[3], value[PARTS * COMPONENTS], p[3], q[3], u[3], z[3], w[3];
+    real_type along[3], across[3];
     for (int c = 0; c < 3; c++) {
         d[c] = x[FAR_CENTRE + c] - y[FAR_CENTRE + c];
         normal[c] = READS_TEST ? m[c] : -n[c];
-        middle += d[c] * normal[c];
     }
     real_type root = inverse_square_root(d[0] * d[0] + tiny + d[1] * d[1] + d[2] * d[2]), inverse = root * root;
     for (int c = 0; c < 3; c++) { /* a normal along d, with which the component is the slope */
@@ -89,22 +96,22 @@ DEVICE void series(const real_type *x, const real_type *y, int a, const real_typ
     centred(y, d, q, z);
     /* distances of corners from the plane, of which those of the triangle in it are zero */
     for (int b = 0; b < 3; b++) {
-        along[b] = across[b] = R(0.0);
-        for (int c = 0; c < 3; c++) {
-            along[b] += normal[c] * (x[3 * b + c] - x[FAR_CENTRE + c]);
-            across[b] -= normal[c] * (y[3 * b + c] - y[FAR_CENTRE + c]);
-        }
+        corner_of(x, b, w);
+        along[b] = inner_product(normal, w);
+        corner_of(y, b, w);
+        across[b] = -inner_product(normal, w);
     }
+    corner_of(x, a, w);
     real_type back[3] = {-z[0], -z[1], -z[2]}, small = inverse * R(0.020833333333333333);
-    real_type own = middle * (R(0.1111111111111111) + slope_term(inverse, u, p, a, R(-10.0)));
-    own += plane_term(inverse, along, u, a);
+    real_type middle = inner_product(d, normal), u_a = inner_product(d, w), along_a = inner_product(normal, w);
+    real_type own = middle * (R(0.1111111111111111) + slope_term(inverse, u, p, a, u_a, R(-10.0)));
+    own += plane_term(inverse, along, u, a, along_a);
     for (int b = 0; b < 3; b++) {
-        real_type product = R(0.0), other = middle * slope_term(inverse, z, q, b, R(10.0));
-        other += plane_term(inverse, across, back, b);
-        for (int c = 0; c < 3; c++)
-            product += (x[3 * a + c] - x[FAR_CENTRE + c]) * (y[3 * b + c] - y[FAR_CENTRE + c]);
-        real_type mixed = middle * product + along[a] * z[b] - across[b] * u[a];
-        mixed -= R(5.0) * inverse * middle * (u[a] * z[b]);
+        real_type v[3], other = middle * slope_term(inverse, z, q, b, z[b], R(10.0));
+        other += plane_term(inverse, across, back, b, across[b]);
+        corner_of(y, b, v);
+        real_type mixed = middle * inner_product(w, v) + along_a * z[b] - across[b] * u_a;
+        mixed -= R(5.0) * inverse * middle * (u_a * z[b]);
         means[b] = R(0.25) * value[0] * (own + other + small * mixed);
     }
 }
@@ -132,19 +139,14 @@ DEVICE void series(const real_type *x, const real_type *y, int a, const real_typ
     odd -= R(0.25) * (inverse * (u[0] * u[1] * u[2] - z[0] * z[1] * z[2]));
     means[0] = R(0.25) * (value[0] + value[0] * (inverse * (R(0.041666666666666667) * (first + second) + inverse * odd)));
 #else
-    real_type own = R(0.0), along = R(0.0), scaled = inverse * R(0.006944444444444444);
-    for (int c = 0; c < 3; c++) {
-        real_type w = x[3 * a + c] - x[FAR_CENTRE + c];
-        own += w * w;
-        along += d[c] * w;
-    }
-    real_type sum = R(0.1111111111111111) + term(inverse, along, own, first, R(-1.0));
+    real_type scaled = inverse * R(0.006944444444444444), w[3], v[3];
+    corner_of(x, a, w);
+    real_type along = inner_product(d, w);
+    real_type sum = R(0.1111111111111111) + term(inverse, along, inner_product(w, w), first, R(-1.0));
     for (int b = 0; b < 3; b++) {
-        real_type product = R(0.0);
-        for (int c = 0; c < 3; c++)
-            product += (x[3 * a + c] - x[FAR_CENTRE + c]) * (y[3 * b + c] - y[FAR_CENTRE + c]);
+        corner_of(y, b, v);
         means[b] = R(0.25) * value[0] * (sum + term(inverse, z[b], q[b], second, R(1.0)) +
-                                         scaled * (product - R(3.0) * inverse * along * z[b]));
+                                         scaled * (inner_product(w, v) - R(3.0) * inverse * along * z[b]));
     }
 #endif
 }

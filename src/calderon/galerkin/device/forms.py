@@ -35,18 +35,18 @@ class DeviceForm(NamedTuple):
     """The part of a form that device sources are given.
 
     defines: those of all sources, with FORM, the header of the form. functions(rule): (TESTS, P) and (TRIALS, P) values
-    of the functions whose moments the regular part sums. data(block, real): numbers of triangles on the device in that
-    type, (n, numbers) of the test side, (numbers, n) of the trial side. sizes: local test and trial functions. numbers:
-    of the data of a triangle at most. row_records(nodes): in rows and columns, the record of a triangle, and of each of
-    its functions if these have one. row_tables(block, test, order, nodes, reach): the triangles of a side in
-    that order, which have these squares of distances, the table of the side, and the records of its triangles.
+    of the functions whose moments the regular part sums. data(block, test): the record of the triangles of a side with
+    its parts. sizes: local test and trial functions. numbers: of the data of a triangle at most. row_records(nodes): in
+    rows and columns, the record of a triangle, and of each of its functions if these have one. row_tables(block, test,
+    order, nodes, reach): the triangles of a side in that order, which have these squares of distances, the table of the
+    side, and the record of its triangles with its parts.
     regular, special: components of regular pairs, and of touching and near ones. rows: the one component that rows and
     columns sum, times numbers of the form (`node_of`).
     """
 
     defines: Defines
     functions: Callable[[TriangleRule], Data]
-    data: Callable[[Any, Any], tuple[Any, Any]]
+    data: Callable[[Any, bool], Nested]
     sizes: tuple[int, int]
     numbers: int
     row_records: Callable[[Nodes], tuple[Record, ...]]
@@ -96,15 +96,11 @@ def component_defines(components: Components, others: Components = ()) -> Define
     return ("COMPONENTS", len(components)), ("COMPONENT_LIST", " ".join(listed)), *reads
 
 
-def _scalar_data(block: Any, real: Any) -> tuple[Any, Any]:
-    """Records of the test and of the trial triangles of a block, as scalar.h reads them."""
+def _scalar_data(block: Any, test: bool) -> Nested:
+    """The record of the test or of the trial triangles of a block, as scalar.h reads it."""
+    side: DeviceTriangles = block.test_there if test else block.trial_there
     curls = CURLS if block.integrand.curls else NO_CURLS
-
-    def packed(side: DeviceTriangles, by_columns: bool) -> Any:
-        parts = {"normal": side.normals, "jacobian": side.jacobian, "curls": curls}
-        return side.packed(SCALAR_DATA, parts, real, by_columns)
-
-    return packed(block.test_there, False), packed(block.trial_there, True)
+    return Nested(SCALAR_DATA, {"normal": side.normals, "jacobian": side.jacobian, "curls": curls})
 
 
 def scalar_row_records(nodes: Nodes) -> tuple[Record, ...]:
@@ -136,17 +132,15 @@ def edge_device_form(form: Form, functions: int) -> DeviceForm:
     return DeviceForm(*given, form.regular, form.special, form.regular)
 
 
-def _edge_data(block: Any, real: Any) -> tuple[Any, Any]:
-    """Records of the test and of the trial triangles of a block, as edge_fields.h reads them."""
-
-    def packed(side: DeviceTriangles, functions: Array, by_columns: bool) -> Any:
-        parts = {"jacobian": side.jacobian, "centroid": CENTROID, "vertices": OFFSETS, "functions": functions}
-        return side.packed(EDGE_DATA, parts, real, by_columns)
-
-    values, divergences = block.fields(True)
-    fields = FIELD.packed(values=values.reshape(-1, 9), divergence=divergences.reshape(-1, 1))
-    test = packed(block.test_there, fields.reshape(len(values), -1), False)
-    return test, packed(block.trial_there, block.trial_scales, True)
+def _edge_data(block: Any, test: bool) -> Nested:
+    """The record of the test or of the trial triangles of a block, as edge_fields.h reads it."""
+    side, functions = (block.test_there, None) if test else (block.trial_there, block.trial_scales)
+    if test:
+        values, divergences = block.fields(True)
+        fields = FIELD.packed(values=values.reshape(-1, 9), divergence=divergences.reshape(-1, 1))
+        functions = fields.reshape(len(values), -1)
+    own = {"jacobian": side.jacobian, "centroid": CENTROID, "vertices": OFFSETS, "functions": functions}
+    return Nested(EDGE_DATA, own)
 
 
 def _edge_row_records(nodes: Nodes) -> tuple[Record, ...]:

@@ -17,16 +17,11 @@ KERNEL gather(GLOBAL const real_type *matrices, GLOBAL const real_type *matrices
         size_t first = (size_t)row_entries[m] * stride;
         for (int n = column_start[c]; n < column_start[c + 1]; n++) {
             total += matrices[first + column_entries[n]];
-#if OUT_COMPLEX
-            total_i += matrices_i[first + column_entries[n]];
-#endif
+            total_i += OUT_COMPLEX ? matrices_i[first + column_entries[n]] : R(0.0);
         }
     }
-    size_t place = (size_t)targets[r] * pitch + left + c;
-#if OUT_COMPLEX
-    out[2 * place] = adds ? out[2 * place] + total : total;
-    out[2 * place + 1] = adds ? out[2 * place + 1] + total_i : total_i;
-#else
-    out[place] = adds ? out[place] + total : total;
-#endif
+    GLOBAL real_type *place = out + (1 + OUT_COMPLEX) * ((size_t)targets[r] * pitch + left + c);
+    place[0] = adds ? place[0] + total : total;
+    if (OUT_COMPLEX)
+        place[1] = adds ? place[1] + total_i : total_i;
 }

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Deliver, Device, DeviceMatrix, Kernels, format_bytes
+from calderon.backends import Deliver, Device, Kernels, format_bytes
 from calderon.galerkin.selection import Selection
 from calderon.pairs.grouping import grouped
 from calderon.spaces.supports import carriers_of
@@ -32,22 +32,10 @@ class TileLimits(NamedTuple):
 LIMITS = TileLimits()
 
 
-class DevicePart(NamedTuple):
-    """Where a block stands in a matrix that stays on the device: from row `top` and column `left` on."""
-
-    matrix: DeviceMatrix
-    top: int
-    left: int
-    shape: tuple[int, int]
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(self.matrix.dtype)
-
-
 class LocalMatrices:
     """A block that a device computes: tiles run one after the other. A class that has these attributes defines
-    `_integrate`, which fills `local` and `local_i` (triangles of the tile, *local_shape, trial triangles)."""
+    `_integrate`, which fills `local` and `local_i` (triangles of the tile, *local_shape, trial triangles). out: an
+    array of the host, or a part of a matrix that stays on the device (`products.device.places`)."""
 
     device: Device
     out: Any
@@ -94,14 +82,9 @@ class LocalMatrices:
         """Bytes of the local matrices of a tile, and of the rows that the host fetches, of two tiles unless there is
         one."""
         (count, functions, *_), room, rows = self._room(), self._bytes_of(self._room()), 0
-        if not isinstance(self.out, DevicePart):
+        if isinstance(self.out, np.ndarray):
             rows = min(self.out.shape[0], count * functions) * (1 if count == len(self.test.triangles) else 2)
         return room + rows * self.out.shape[1] * self.out.dtype.itemsize
-
-    def run(self, number: int) -> None:
-        """All pairs of one tile, added to the matrix."""
-        for _ in self.add_between(int(self.tiles[number]), int(self.tiles[number + 1])):
-            pass
 
     def add_between(self, first: int, last: int, deliver: Deliver = nullcontext) -> Iterator[None]:
         """All pairs of the test triangles first .. last - 1, added to the matrix tile by tile, to that of the host in
@@ -128,13 +111,19 @@ class LocalMatrices:
         row_ids, *lists = _by_function(self.test.places[lo:hi].ravel())
         if len(row_ids) == 0:
             return None
-        if isinstance(self.out, DevicePart):
-            matrix, top, left, _ = self.out
-            self._gather(lists, row_ids + top, left, matrix.shape[1], 1, matrix.entries)
-            return None
-        rows = self.device.empty((len(row_ids), self.columns), self.out.dtype)
-        self._gather(lists, np.arange(len(row_ids)), 0, self.columns, 0, rows)
-        return row_ids, self.device.fetch(rows)
+        stays, out = not isinstance(self.out, np.ndarray), self.out
+        if stays:
+            rows, targets, place = out.matrix.entries, row_ids + out.top, (out.left, out.matrix.shape[1], 1)
+        else:
+            rows, targets = self.device.empty((len(row_ids), self.columns), out.dtype), np.arange(len(row_ids))
+            place = 0, self.columns, 0
+        start, entries, to = (self.device.array(each.astype(np.int32)) for each in (*lists, targets))
+        stride = self.local_shape[1] * len(self.trial.triangles)
+        self.tile_kernels.launch(
+            "gather", (self.columns, len(targets)), self.local, self.local_i, start, entries, self.column_start,
+            self.column_entries, self.columns, stride, to, *place, rows,
+        )  # fmt: skip
+        return None if stays else (row_ids, self.device.fetch(rows))
 
     def _add(self, rows: tuple[NDArray[np.int64], Callable[[], NDArray[Any]]] | None, deliver: Deliver) -> None:
         if rows is not None:
@@ -142,18 +131,6 @@ class LocalMatrices:
             values = fetched()
             with deliver():
                 self.out[row_ids, : self.columns] += values
-
-    def _gather(
-        self, lists: list[NDArray[np.int64]], targets: NDArray[np.int64], left: int, pitch: int, adds: int, out: Any
-    ) -> None:
-        """Gather the rows of a tile into rows `targets` of `out`, from column `left` on; lists: where the local
-        functions of each row begin, and which they are."""
-        stride = self.local_shape[1] * len(self.trial.triangles)
-        row_start, row_entries, row_targets = (self.device.array(each.astype(np.int32)) for each in (*lists, targets))
-        self.tile_kernels.launch(
-            "gather", (self.columns, len(targets)), self.local, self.local_i, row_start, row_entries,
-            self.column_start, self.column_entries, self.columns, stride, row_targets, left, pitch, adds, out,
-        )  # fmt: skip
 
 
 class TooLarge(MemoryError):

@@ -145,7 +145,9 @@ class DeviceSpecialPairs(SpecialPairs):
 
     def _data(self, real: Any) -> tuple[Any, Any, Any]:
         """Data of the triangles of both sides, and coefficients, in a real type."""
-        return *self.device_form.data(self, real), self.device.array(self.coefficients.astype(real))
+        test, trial = (there.packed(*self.device_form.data(self, first), real, not first)
+                       for there, first in ((self.test_there, True), (self.trial_there, False)))  # fmt: skip
+        return test, trial, self.device.array(self.coefficients.astype(real))
 
     def _candidates(self) -> Candidates:
         """Triangles that may be near to each other, from an earlier search where it fits."""
@@ -282,13 +284,6 @@ class DeviceSpecialPairs(SpecialPairs):
         given = own, tables[0], data[0], other, tables[1], data[1], scalars, data[2]
         self.nodes, self.sides = nodes, given
         self.pairs = self.there.listed(*(np.arange(len(side.triangles)) for side in (self.test, self.trial)))
-
-    @staticmethod
-    def ready_for_blocks(parts: Sequence["DeviceSpecialPairs"]) -> None:
-        """Prepare forms whose zones are common for `integrate_strips`."""
-        zones = Zones.common(parts)
-        for each in parts:
-            each.ready_for_regular(zones)
 
     def integrate_strips(
         self, groups: int, given: tuple[Any, ...], out: Any, out_i: Any, work: Callable[[], float], upper: bool = False

@@ -34,6 +34,7 @@ DEVICE void pair_moments(SHARED const real_type *x, GLOBAL const real_type *test
     apart = are_distant(far, other, tiny);
 #if SERIES
     if (some && apart)
+        UNROLL
         for (int a = 0; a < TESTS && a < SERIES_FUNCTIONS; a++)
             series(far, other, a, m, n, parameters, tiny, sums + a * TRIALS);
 #endif

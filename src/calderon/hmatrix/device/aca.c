@@ -20,12 +20,7 @@
 #define NOWHERE R(-1e37)
 
 /* What is computed: a row, the column through its pivot, a column that is judged, none but a search for such a one. */
-#define NOTHING 0
-#define A_ROW 1
-#define A_COLUMN 2
-#define JUDGED_COLUMN 3
-#define SEARCH 4
-#define DONE 5
+enum { NOTHING, A_ROW, A_COLUMN, JUDGED_COLUMN, SEARCH, DONE };
 
 /* The largest of the `value`s of all threads, the first of these if there are several, and the sum of the `total`s. */
 #define REDUCE(total, value, place)                                                          \

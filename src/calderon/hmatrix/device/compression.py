@@ -18,12 +18,10 @@ from calderon.backends import Deliver, Device, Execution, HandedOver, counted, s
 from calderon.galerkin.rows.device import DeviceRows
 from calderon.hmatrix.compression import Advance, Blocks, Compression, Matrix, Points, cost_of, pieces_of
 from calderon.hmatrix.device.dense_blocks import DeviceDenseBlocks
-from calderon.hmatrix.device.skeleton import DeviceSkeletons
-from calderon.hmatrix.device.store import DeviceStore, ahead_of
+from calderon.hmatrix.device.skeleton import DeviceCompression
 from calderon.hmatrix.hmatrix import HMatrix
-from calderon.hmatrix.products import BLOCK, RANK
 from calderon.hmatrix.tolerances import Sample, Scales, sampled
-from calderon.hmatrix.tree.block_tree import DENSE, LOW_RANK, BlockTree
+from calderon.hmatrix.tree.block_tree import BlockTree
 
 ROUND, ROUNDS = 1e9, 8
 """Entries of a round of a device alone, about, and rounds at most."""
@@ -134,28 +132,3 @@ def _tasks_of(tree: BlockTree, alone: bool) -> tuple[list[list[tuple[int, NDArra
     rounds = int(np.clip(weights.sum() / ROUND, 1, ROUNDS))
     parts = [slice(first, None, rounds) for first in range(rounds)]
     return [pieces[part] for part in parts], np.array([weights[part].sum() for part in parts])
-
-
-class DeviceCompression:
-    """Blocks of both kinds on one device, and the store that holds them; alone: whether the device has all blocks."""
-
-    def __init__(self, dense: DeviceDenseBlocks, work: Blocks, alone: bool) -> None:
-        self.skeletons, self.dense, self.work, self.alone = DeviceSkeletons(dense.rows, work), dense, work, alone
-        self.store = DeviceStore(dense.device, work.dtype)
-        if alone:
-            self.store.ahead = ahead_of(work.tree, work.tree.leaves)
-
-    def compress(self, pieces: Sequence[tuple[int, NDArray[np.int64]]]) -> None:
-        """Keep the blocks of some pieces in the store."""
-        kinds = {kind: [blocks for each, blocks in pieces if each == kind] for kind in (DENSE, LOW_RANK)}
-        dense, low = (np.concatenate([np.zeros(0, np.int64), *kinds[kind]]) for kind in (DENSE, LOW_RANK))
-        if not self.alone:
-            self.store.ahead = self.store.ahead + ahead_of(self.work.tree, np.concatenate([dense, low]))
-        full = self.skeletons.approximate(low, self.store)
-        self.dense.fill(np.concatenate([dense, full]), self.store)
-        self.work.note_full(full)
-
-    def corrected(self) -> list[NDArray[np.int64]]:
-        """Tables of the blocks of low rank in which touching or near pairs of triangles are to be corrected."""
-        low = [table[table[:, RANK] >= 0] for table in self.store.tables]
-        return [table[np.isin(table[:, BLOCK], self.dense.with_special(table[:, BLOCK]))] for table in low]

@@ -3,33 +3,39 @@
 Many blocks advance together, a group of threads each.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Kernels, count_work
-from calderon.backends.devices.device_matrix import GROUP, vector_type
-from calderon.galerkin.rows.device import DeviceRows
+from calderon.backends.devices.device_matrix import GROUP
 from calderon.hmatrix.aca import FULL, NO_ROOM
 from calderon.hmatrix.compression import APPROXIMATION, TRUNCATION, Blocks
 from calderon.hmatrix.device.batches import Batch, batches, in_rounds, most_bytes, rounds_of, source_of
-from calderon.hmatrix.device.store import DeviceStore
+from calderon.hmatrix.device.dense_blocks import DeviceDenseBlocks
+from calderon.hmatrix.device.store import DeviceStore, ahead_of
+from calderon.hmatrix.products import BLOCK, RANK
 from calderon.hmatrix.storage import table_of
+from calderon.hmatrix.tree.block_tree import DENSE, LOW_RANK
 from calderon.products.device.tables import indices, runs_that_fit
 
 CROSSES, CROSSES_PER_DIGIT = 12, 8
 """Crosses for which a block has room, and so many more for each digit of the tolerance."""
 
 
-class DeviceSkeletons:
-    """Approximates blocks by crosses, to the tolerances of `work`."""
+class DeviceCompression:
+    """Approximates blocks by crosses, to the tolerances of `work`, and keeps them in `store` with dense ones; alone:
+    whether the device has all blocks."""
 
-    def __init__(self, rows: DeviceRows, work: Blocks) -> None:
-        self.rows, self.tree, self.dtype, self.device = rows, work.tree, work.dtype, rows.device
-        self.real = np.empty(0, self.dtype).real.dtype
-        self.wide = vector_type(self.device)
-        aca = source_of("aca", self.dtype, self.real, rows.defines)
+    def __init__(self, dense: DeviceDenseBlocks, work: Blocks, alone: bool) -> None:
+        self.dense, self.work, self.rows, self.tree, self.dtype = dense, work, dense.rows, dense.tree, dense.dtype
+        self.device, self.real, self.wide, self.alone = dense.device, dense.real, dense.wide, alone
+        self.store = DeviceStore(self.device, self.dtype)
+        if alone:
+            self.store.ahead = ahead_of(self.tree, self.tree.leaves)
+        aca = source_of("aca", self.dtype, self.real, self.rows.defines)
         fewer = source_of("recompression", self.dtype, self.wide)
         self.approximation, self.recompression = (Kernels(self.device, each, GROUP) for each in (aca, fewer))
         self.limits = self.device.array(work.limits)
@@ -39,8 +45,23 @@ class DeviceSkeletons:
         self.errors = APPROXIMATION * work.errors, TRUNCATION * work.errors
         self.room = int(CROSSES + CROSSES_PER_DIGIT * max(1.0, -float(np.log10(work.rtol))))
 
-    def approximate(self, blocks: NDArray[np.int64], store: DeviceStore) -> NDArray[np.int64]:
-        """Keep blocks in a store, as many at a time as there is room for; the others, which have no low rank."""
+    def compress(self, pieces: Sequence[tuple[int, NDArray[np.int64]]]) -> None:
+        """Keep the blocks of some pieces."""
+        kinds = {kind: [blocks for each, blocks in pieces if each == kind] for kind in (DENSE, LOW_RANK)}
+        dense, low = (np.concatenate([np.zeros(0, np.int64), *kinds[kind]]) for kind in (DENSE, LOW_RANK))
+        if not self.alone:
+            self.store.ahead = self.store.ahead + ahead_of(self.tree, np.concatenate([dense, low]))
+        full = self._approximate(low)
+        self.dense.fill(np.concatenate([dense, full]), self.store)
+        self.work.note_full(full)
+
+    def corrected(self) -> list[NDArray[np.int64]]:
+        """Tables of the blocks of low rank in which touching or near pairs of triangles are to be corrected."""
+        low = [table[table[:, RANK] >= 0] for table in self.store.tables]
+        return [table[np.isin(table[:, BLOCK], self.dense.with_special(table[:, BLOCK]))] for table in low]
+
+    def _approximate(self, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Keep blocks, as many at a time as there is room for; the others, which have no low rank."""
         room, full = self.room, [blocks[:0]]
         while len(blocks):
             left: list[NDArray[np.int64]] = []
@@ -56,7 +77,7 @@ class DeviceSkeletons:
                 full.append(chosen[ranks == FULL])
                 left.append(chosen[ranks == NO_ROOM])
                 done = ranks >= 0
-                self._recompress(chosen[done], ranks[done], batch.begins[done], crosses, store)
+                self._recompress(chosen[done], ranks[done], batch.begins[done], crosses)
             blocks, room = np.concatenate(left), 4 * room
         return np.concatenate(full)
 
@@ -78,48 +99,31 @@ class DeviceSkeletons:
         return found, crosses
 
     def _recompress(
-        self, blocks: NDArray[np.int64], ranks: NDArray[np.int64], begins: NDArray[np.int64], crosses: Any,
-        store: DeviceStore,
-    ) -> None:  # fmt: skip
-        """Keep blocks with as many crosses as the tolerance requires, in parts whose small matrices fit."""
-        small = np.dtype(np.result_type(self.dtype, self.wide))
+        self, blocks: NDArray[np.int64], ranks: NDArray[np.int64], begins: NDArray[np.int64], crosses: Any
+    ) -> None:
+        """Keep blocks with as many crosses as the tolerance requires, in parts whose small matrices fit; begins: where
+        the crosses of each begin."""
+        device, tree, store, small = self.device, self.tree, self.store, np.result_type(self.dtype, self.wide)
         sizes = 4 * ranks**2 + 2 * ranks  # four matrices of rank x rank numbers, and two vectors, for a block
-        m, n = self.tree.sizes(blocks)
-        for where in runs_that_fit(sizes, most_bytes(self.device) // small.itemsize):
-            tables = np.cumsum(sizes[where]) - sizes[where]
-            given = np.stack([begins[where], m[where], n[where], ranks[where], tables], axis=1)
-            room = self.device.empty((int(sizes[where].sum()),), small)
-            kept = self._kept(blocks[where], given, crosses, room)
+        m, n = tree.sizes(blocks)
+        for where in runs_that_fit(sizes, most_bytes(device) // small.itemsize):
+            own, ends, kept = blocks[where], np.cumsum(sizes[where]), ranks[where].copy()
+            given = np.stack([begins[where], m[where], n[where], kept, ends - sizes[where]], axis=1)
+            tables, several = device.empty((int(ends[-1]),), small), np.flatnonzero(kept > 1)
+            # how many of several crosses are needed, with their weights in the tables
+            found = device.empty((len(several),), np.int32)
+            errors = device.array(self.errors[1][own[several]].astype(self.wide))
+            described = crosses, indices(device, given[several]), self.truncation, errors, tables, found
+            self.recompression.launch("recompress", len(several) * GROUP, *described)
+            kept[several] = device.to_host(found)
+            counts = kept * (m + n)[where]
             if not store.rank:  # as many crosses of every block, and as many of every cross
-                fewer = float((kept * (m + n)[where]).sum() / max(1, (ranks * (m + n))[where].sum()))
+                fewer = float(counts.sum() / max(1, (ranks * (m + n))[where].sum()))
                 store.rank = fewer * float((ranks * (m + n)).sum() / (m + n).sum())
-            self._combine(blocks[where], given, kept, crosses, room, store)
-
-    def _kept(
-        self, blocks: NDArray[np.int64], given: NDArray[np.int64], crosses: Any, tables: Any
-    ) -> NDArray[np.int64]:
-        """(b,) how many of the crosses of blocks are needed, with their weights in `tables`.
-
-        given (b, 5): where the crosses of each block begin, m, n, rank, and where its small matrices begin in `tables`,
-        room on the device."""
-        device, ranks = self.device, given[:, 3].copy()
-        several = np.flatnonzero(ranks > 1)
-        kept = device.empty((len(several),), np.int32)
-        errors = device.array(self.errors[1][blocks[several]].astype(self.wide))
-        described = crosses, indices(device, given[several]), self.truncation, errors, tables, kept
-        self.recompression.launch("recompress", len(several) * GROUP, *described)
-        ranks[several] = device.to_host(kept)
-        return ranks
-
-    def _combine(
-        self, blocks: NDArray[np.int64], given: NDArray[np.int64], kept: NDArray[np.int64], crosses: Any, tables: Any,
-        store: DeviceStore,
-    ) -> None:  # fmt: skip
-        """Keep in the store so many crosses of blocks, combined of those given; arguments as in `_kept`."""
-        counts = kept * (given[:, 1] + given[:, 2])
-        for part, out, start in store.parts(counts):
-            own = counts[part]
-            described = [given[part], kept[part, None], (start + np.cumsum(own) - own)[:, None]]
-            table = indices(self.device, np.concatenate(described, axis=1))
-            self.recompression.launch("combine", len(own) * GROUP if own.any() else 0, crosses, table, tables, out)
-            store.keep(table_of(self.tree, blocks[part], kept[part], start))
+            # these, combined of those that were given, in their places
+            for part, out, start in store.parts(counts):
+                first = start + np.cumsum(counts[part]) - counts[part]
+                table = indices(device, np.column_stack([given[part], kept[part], first]))
+                threads = len(first) * GROUP if counts[part].any() else 0
+                self.recompression.launch("combine", threads, crosses, table, tables, out)
+                store.keep(table_of(tree, own[part], kept[part], start))

@@ -67,10 +67,7 @@ KERNEL receive(GLOBAL const real_type *places, GLOBAL const real_type *normals, 
     if (LOCAL_ID(0) >= run[1])
         return;
     GLOBAL const number *given = x + (size_t)boxes[run[2]] * SIZE * columns + GROUP(1);
-    number value = number_of(0, 0), slope[3];
-    UNROLL
-    for (int n = 0; n < 3; n++)
-        slope[n] = value;
+    number value = {0}, slope[3] = {{0}};
     for (int i = 0; i < SIZE; i++) {
         real_type e[3];
         number f, g = potential(places, normals, mix, p, cube, pitch, i, k, loss, e, &f);

@@ -9,14 +9,12 @@
 
 /* y of targets: the sum over steps (source, turn, matrix) first[target] .. first[target + 1] of P A P^T x, where P takes
    point i to turned[turn, i], for complex A, of which matrices (n, 3 SIZE, pitch) has the real parts of columns, then the
-   imaginary ones, then the sums of both, which are not read. Added to y if `adds` is 1; 2: targets without steps keep
-   what they have. */
+   imaginary ones, then the sums of both, which are not read. Added to y if `adds`. */
 KERNEL multiply_cubes(GLOBAL const real_type *matrices, int pitch, GLOBAL const int *turned, GLOBAL const int *first,
                       GLOBAL const int *steps, int columns, int adds, GLOBAL const real_type *x, GLOBAL real_type *y)
 {
     LOCAL ALIGNED real_type given[SIZE * HALF], out[SIZE * HALF];
     int t = LOCAL_ID(0), target = GROUP(0), begin = GROUP(1) * TOGETHER;
-    int keeps = adds == 2 && first[target] == first[target + 1];
     int count = 2 * (columns - begin < TOGETHER ? columns - begin : TOGETHER);
     for (int n = t; n < SIZE * HALF; n += GROUP_SIZE)
         out[n] = R(0.0);
@@ -28,10 +26,7 @@ KERNEL multiply_cubes(GLOBAL const real_type *matrices, int pitch, GLOBAL const 
             given[n] = n % HALF < count ? from[(size_t)turn[n / HALF] * 2 * columns + n % HALF] : R(0.0);
         BARRIER;
         for (int i = t; i < SIZE; i += GROUP_SIZE) {
-            real_type sums[HALF];
-            UNROLL
-            for (int w = 0; w < HALF; w++)
-                sums[w] = R(0.0);
+            real_type sums[HALF] = {0};
             for (int j = 0; j < SIZE; j++) {
                 real_type a = matrix[j * pitch + i], b = matrix[(SIZE + j) * pitch + i];
                 UNROLL
@@ -51,8 +46,8 @@ KERNEL multiply_cubes(GLOBAL const real_type *matrices, int pitch, GLOBAL const 
     BARRIER;
     GLOBAL real_type *to = y + ((size_t)target * SIZE * columns + begin) * 2;
     for (int n = t; n < SIZE * HALF; n += GROUP_SIZE)
-        if (n % HALF < count && !keeps) {
+        if (n % HALF < count) {
             size_t at = (size_t)(n / HALF) * 2 * columns + n % HALF;
-            to[at] = adds == 1 ? to[at] + out[n] : out[n];
+            to[at] = adds ? to[at] + out[n] : out[n];
         }
 }

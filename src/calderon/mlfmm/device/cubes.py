@@ -1,6 +1,7 @@
 """Levels of boxes with equivalent sources on a device (cubes.c, cube_points.c)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,21 +31,6 @@ class Steps(NamedTuple):
     steps: Any
 
 
-class CubesOfLevel(NamedTuple):
-    """Tables of a level on the device; factors and steps of both systems: of all boxes, and of those with fields."""
-
-    large: Any
-    across: Any
-    raised: Any
-    lowered: Any
-    out: tuple[Any, Any]
-    into: tuple[Any, Any]
-    pairs: Steps
-    own: tuple[Steps, Steps]
-    up: Steps | None
-    down: Steps | None
-
-
 class DeviceCubes:
     """Sources of boxes (box, point, column, part), with `sums` sums of each column."""
 
@@ -57,35 +43,23 @@ class DeviceCubes:
         own: dict[str, Any] = {"SIZE": self.size, "TOGETHER": self.together}
         self._kernels = Kernels.of(device, "mlfmm/device/cubes.c", self.real, GROUP, **own)
 
-    def _level(self, number: int, level: CubeLevel) -> CubesOfLevel:
-        """Send the tables of a level; number: of the level among those with cubes."""
-        into = level.receiving
-        up = down = None
+    def _level(self, number: int, level: CubeLevel) -> Any:
+        """The level, number so much among those with cubes, with its arrays on the device and steps instead of
+        runs of pairs; own: those of both systems, of all boxes and of those with fields."""
+        into, steps = level.receiving, {"pairs": _steps(level.pairs, level.receiving)}
         if level.up is not None and level.down is not None:
             above = self.low.levels[number - 1]
-            up, down = self._steps(level.up, (0, above.count)), self._steps(level.down, into, above.receiving[0])
-        own = self._steps(level.own, (0, level.count)), self._steps(level.own, into, into[0])
-        given = level.large, level.across, level.raised, level.lowered, level.out, level.into
-        large, across, raised, lowered, out, systems = sent(self.device, given)
-        pairs = self._steps(level.pairs, into)
-        return CubesOfLevel(large, across, raised, lowered, out, systems, pairs, own, up, down)
-
-    def _steps(self, runs: Runs, targets: tuple[int, int], begin: int = 0) -> Steps:
-        """The steps of pairs of boxes, sorted by targets, for the targets[0] up to, without, targets[1]; sources are
-        counted from `begin` on."""
-        matrix = np.repeat(runs.runs[:, 0], runs.runs[:, 2] - runs.runs[:, 1])
-        order = np.argsort(runs.target, kind="stable")
-        first = np.searchsorted(runs.target[order], np.arange(targets[0], targets[1] + 1))
-        source, turn = np.divmod(runs.source, TURNED)
-        steps = np.stack([source - begin, turn, matrix], axis=1)[order[first[0] : first[-1]]]
-        return Steps(len(first) - 1, indices(self.device, first - first[0]), indices(self.device, steps))
+            steps["up"] = _steps(level.up, (0, above.count))
+            steps["down"] = _steps(level.down, into, above.receiving[0])
+        own: Any = _steps(level.own, (0, level.count)), _steps(level.own, into, into[0])
+        return sent(self.device, replace(level, own=own, **steps))  # type: ignore[arg-type]
 
     def empty(self, boxes: Steps, columns: int) -> Any:
         """Room for sources or potentials of the targets of these steps."""
         return self.device.empty((boxes.targets * self.size * columns * 2,), self.real)
 
     def _multiplied(self, matrices: Any, steps: Steps, x: Any, columns: int, y: Any, adds: int = 0) -> Any:
-        """y, the sums over the steps of each target of a matrix times the sources x; adds: as in cubes.c."""
+        """y, the sums over the steps of each target of a matrix times the sources x, added to it if `adds`."""
         given = matrices, self.low.pitch, self.turned, steps.first, steps.steps, columns, adds, x, y
         groups = steps.targets * GROUP, -(-columns // self.together)
         self._kernels.launch("multiply_cubes", groups, *given)
@@ -104,7 +78,7 @@ class DeviceCubes:
             side.send(n, numbers, columns, found[n])
             found[n] = self._solved(level.own[0], level.out, found[n], columns)
             if level.up is not None:
-                self._multiplied(level.raised, level.up, found[n], columns, found[n - 1], 2)
+                self._multiplied(level.raised, level.up, found[n], columns, found[n - 1])
         return found
 
     def across(self, sources: list[Any], columns: int) -> list[Any]:
@@ -121,6 +95,17 @@ class DeviceCubes:
                 self._multiplied(level.lowered, level.down, above, columns, y, 1)
             above = self._solved(level.own[1], level.into, y, columns)
             side.receive(n, above, numbers, columns)
+
+
+def _steps(runs: Runs, targets: tuple[int, int], begin: int = 0) -> Steps:
+    """The steps of pairs of boxes, sorted by targets, for the targets[0] up to, without, targets[1]; sources are
+    counted from `begin` on."""
+    matrix = np.repeat(runs.runs[:, 0], runs.runs[:, 2] - runs.runs[:, 1])
+    order = np.argsort(runs.target, kind="stable")
+    first = np.searchsorted(runs.target[order], np.arange(targets[0], targets[1] + 1))
+    source, turn = np.divmod(runs.source, TURNED)
+    steps = np.stack([source - begin, turn, matrix], axis=1)[order[first[0] : first[-1]]]
+    return Steps(len(first) - 1, first - first[0], steps)
 
 
 class PointsOfCubes:

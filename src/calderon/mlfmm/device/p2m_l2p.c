@@ -4,8 +4,7 @@
 
    Numbers of points are (point, column, `apart` complex numbers), of which the first COMPONENTS are used. MIXED: whether
    charges are a times as large and have dipoles b along normals. LOSSY: whether Im k > 0. REAL: of all numbers. */
-#include "backends/devices/complex.h"
-#include "greens/elementary.h"
+#include "mlfmm/device/wave.h"
 
 #define BATCH 32
 #define RECORD (3 + 7 * MIXED)
@@ -31,20 +30,14 @@ DEVICE real_type of_point(GLOBAL const real_type *places, GLOBAL const real_type
 DEVICE number wave(SHARED const real_type *point, int step, real_type kx, real_type ky, real_type kz, real_type loss,
                    real_type sign, real_type growth)
 {
-    real_type t = kx * point[0] + ky * point[step] + kz * point[2 * step], s, c;
-    sine_cosine(t, &s, &c);
-#if LOSSY
-    real_type decay = exponential(t * (sign * loss) - growth);
-    s *= decay;
-    c *= decay;
-#endif
+    real_type t = kx * point[0] + ky * point[step] + kz * point[2 * step];
+    number along = damped_wave(t, t * (sign * loss) - growth);
 #if MIXED
     real_type slope = kx * point[3 * step] + ky * point[4 * step] + kz * point[5 * step];
     real_type re = slope * point[7 * step] + point[6 * step], im = slope * point[9 * step] + point[8 * step];
-    return times(number_of(re, -im), number_of(c, s));
-#else
-    return number_of(c, s);
+    along = times(number_of(re, -im), along);
 #endif
+    return along;
 }
 
 /* Patterns x (box, column, SPECTRA, part, pitch) of leaves with the numbers `boxes`, from charges at their points
@@ -60,10 +53,7 @@ KERNEL emit(GLOBAL const real_type *places, GLOBAL const real_type *normals, GLO
     int d = GROUP(0) % chunks * GROUP_SIZE + t, at = d < directions ? d : directions - 1;
     int last = starts[leaves[own] + 1];
     real_type kx = along[at], ky = along[pitch + at], kz = along[2 * pitch + at];
-    number sums[COMPONENTS];
-    UNROLL
-    for (int c = 0; c < COMPONENTS; c++)
-        sums[c] = number_of(0, 0);
+    number sums[COMPONENTS] = {{0}};
     for (int begin = starts[leaves[own]]; begin < last; begin += BATCH) {
         int count = last - begin < BATCH ? last - begin : BATCH;
         BARRIER;
@@ -109,10 +99,7 @@ KERNEL receive(GLOBAL const real_type *places, GLOBAL const real_type *normals, 
     GLOBAL const real_type *own = x + ((size_t)boxes[run[2]] * columns + GROUP(1)) * SPECTRA * 2 * pitch;
     for (int n = 0; n < RECORD; n++)
         points[n * GROUP_SIZE + t] = of_point(places, normals, mix, p, n, loss, R(-1.0));
-    number sums[COMPONENTS];
-    UNROLL
-    for (int c = 0; c < COMPONENTS; c++)
-        sums[c] = number_of(0, 0);
+    number sums[COMPONENTS] = {{0}};
     for (int begin = 0; begin < directions; begin += GROUP_SIZE) {
         int count = directions - begin < GROUP_SIZE ? directions - begin : GROUP_SIZE;
         int d = begin + (t < count ? t : 0);

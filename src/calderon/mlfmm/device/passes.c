@@ -32,10 +32,7 @@ KERNEL theta_pass(GLOBAL const real_type *theta, int rows, int inner, int width,
     GLOBAL const real_type *given = x + ((size_t)from * patterns + GROUP(1)) * 2 * pitch + f;
     GLOBAL const real_type *shift = down ? shifts + (size_t)(7 - octants[box]) * 2 * pitch + f : shifts;
     GLOBAL const real_type *even = theta + (vector ? rows * inner : 0), *odd = theta + (vector ? 0 : rows * inner);
-    real_type sums[ROWS][4];
-    UNROLL
-    for (int m = 0; m < ROWS; m++)
-        sums[m][0] = sums[m][1] = sums[m][2] = sums[m][3] = R(0.0);
+    real_type sums[ROWS][4] = {{0}};
     for (int t = 0; t < inner; t++) {
         int one = 2 * width * t, two = one + width;
         real_type a = given[one], b = given[pitch + one], c = given[two], d = given[pitch + two];
@@ -75,16 +72,10 @@ KERNEL phi_pass(GLOBAL const real_type *phi, int rows, int inner, int width, int
     if (i >= items || child == last)
         return;
     int row = i / width * ROWS, f = i % width;
-    real_type total[ROWS][4];
-    UNROLL
-    for (int m = 0; m < ROWS; m++)
-        total[m][0] = total[m][1] = total[m][2] = total[m][3] = R(0.0);
+    real_type total[ROWS][4] = {{0}};
     for (; child < last; child++) {
         GLOBAL const real_type *given = mid + ((size_t)(child - begin) * patterns + GROUP(1)) * 4 * rows * inner;
-        real_type sums[ROWS][4];
-        UNROLL
-        for (int m = 0; m < ROWS; m++)
-            sums[m][0] = sums[m][1] = sums[m][2] = sums[m][3] = R(0.0);
+        real_type sums[ROWS][4] = {{0}};
         for (int k = 0; k < inner; k++) {
             real_type e = phi[k * wide + f], o = phi[(inner + k) * wide + f];
             UNROLL
@@ -134,10 +125,7 @@ KERNEL translate_boxes(GLOBAL const real_type *y, int pitch, int directions, GLO
     if (d >= directions)
         return;
     GLOBAL const real_type *factor = factors + (size_t)(d / pair) * offsets * 2 * pair + d % pair;
-    real_type re[SPECTRA], im[SPECTRA];
-    UNROLL
-    for (int s = 0; s < SPECTRA; s++)
-        re[s] = im[s] = R(0.0);
+    real_type re[SPECTRA] = {0}, im[SPECTRA] = {0};
     for (int e = first[box]; e < first[box + 1]; e++) {
         real_type a = factor[2 * pair * offset[e]], b = factor[2 * pair * offset[e] + pair];
         GLOBAL const real_type *given = y + ((size_t)source[e] * columns + GROUP(1)) * SPECTRA * 2 * pitch + d;

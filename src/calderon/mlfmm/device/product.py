@@ -104,45 +104,31 @@ class DeviceFar:
             side.cubes.from_sums(values, columns, fields)
 
 
-class FarOfMedium:
-    """The far field of a medium on a device, with the maps of both sides between vectors and points."""
-
-    def __init__(self, device: Device, medium: Medium, far: Far) -> None:
-        assert medium.waves is not None
-        self.far, self.rank = DeviceFar(device, far), medium.rank
-        real, own = far.traversal.real, far.receiving
-        listed, _, weights = medium.waves.charges
-        charges = DeviceMaps(device, listed, weights, real, own)
-        listed, _, weights = medium.waves.tests
-        self.maps = [charges, DeviceMaps(device, listed, weights, real, own, charges)]
-
-    def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool) -> None:
-        """y += factor times the product with x of the far field, or of its transpose, or of the conjugate of these."""
-        given, wanted = self.maps[::-1] if transposed else self.maps
-        charges = given.spread(x, -1.0 if conjugated else 1.0)
-        fields = zeros(wanted.device, wanted.shape(x.columns), wanted.real)
-        self.far.store_fields(charges, fields, x.columns * self.rank, transposed)
-        wanted.gather(fields, factor, y, -1.0 if conjugated else 1.0)
-
-
 class DeviceMedium(DeviceOperator):
-    """All terms of a medium on a device."""
+    """All terms of a medium on a device: near entries, and the far field with the maps of both sides between vectors
+    and points."""
 
     def __init__(self, device: Device, medium: Medium, dtype: np.dtype[Any]) -> None:
         super().__init__(dtype=dtype, shape=medium.shape)
-        self.device, self.together = device, medium.together
+        self.device, self.together, self.rank, self._far = device, medium.together, medium.rank, None
         self._near = [
             DeviceRegion(device, alike.regions, store, alike.mirrored, store.work) for alike, store in medium.near
         ]
-        self._far = None if medium.far is None else FarOfMedium(device, medium, medium.far)
+        if medium.far is not None and medium.waves is not None:
+            self._far, real, own = DeviceFar(device, medium.far), medium.far.traversal.real, medium.far.receiving
+            (listed, _, weights), (tested, _, others) = medium.waves.charges, medium.waves.tests
+            charges = DeviceMaps(device, listed, weights, real, own)
+            self._maps = [charges, DeviceMaps(device, tested, others, real, own, charges)]
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
-        """See `DeviceOperator`: near entries and the far field; all vectors are complex."""
-        given = x._replace(is_real=False), y, factor, transposed, conjugated
+        """See `DeviceOperator`; all vectors are complex."""
         for near in self._near:
-            near.add(*given)
+            near.add(x._replace(is_real=False), y, factor, transposed, conjugated)
         if self._far is not None:
-            self._far.add(*given)
+            (given, wanted), sign = self._maps[::-1] if transposed else self._maps, -1.0 if conjugated else 1.0
+            charges, fields = given.spread(x, sign), zeros(self.device, wanted.shape(x.columns), wanted.real)
+            self._far.store_fields(charges, fields, x.columns * self.rank, transposed)
+            wanted.gather(fields, factor, y, sign)
 
 
 def require_room_of(device: Device, media: Sequence[Medium]) -> None:

@@ -49,10 +49,7 @@ KERNEL multiply_strips(GLOBAL const stored_type *numbers, GLOBAL const signed ch
     int cuts = down && across ? 2 : GROUP_SIZE / TILE, of_rows = down && (!across || t < 2 * TILE);
     int length = TILE / cuts, low = t / TILE % cuts * length, offset = of_rows ? 0 : TILE;
     int begin = of_rows ? lane * PITCH : lane, step = of_rows ? 1 : PITCH, columns_at = down ? 2 * TILE : 0;
-    real_type totals[PLANES];
-    UNROLL
-    for (int q = 0; q < PLANES; q++)
-        totals[q] = R(0.0);
+    real_type totals[PLANES] = {0};
     for (int c = 0; c < width; c += TILE) {
         /* the numbers of a tile, and those of the vectors that they meet */
         for (int n = t; n < TILE * TILE; n += GROUP_SIZE) {

@@ -47,14 +47,11 @@ KERNEL gather_blocks(GLOBAL const real_type *matrices, GLOBAL const real_type *m
                 int pair = strip[FIRST_PAIR] + row_triangles[f] * strip[COLUMN_TRIANGLES] + s;
                 size_t from = ((size_t)(pair / count) * size + row_locals[f] * width + column_locals[e]) * count + pair % count;
                 re += matrices[from];
-#if PARTS == 2
-                im += matrices_i[from];
-#endif
+                im += PARTS == 2 ? matrices_i[from] : R(0.0);
             }
             out[(size_t)PARTS * i * block[SPAN]] += re;
-#if PARTS == 2
-            out[(size_t)PARTS * i * block[SPAN] + 1] += im;
-#endif
+            if (PARTS == 2)
+                out[(size_t)PARTS * i * block[SPAN] + 1] += im;
         }
     }
 }

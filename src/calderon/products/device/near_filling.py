@@ -25,6 +25,7 @@ from calderon.backends.numba import kernel
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.device.local_matrices import SMALL_GROUP, TooLarge, bytes_together
 from calderon.galerkin.device.special_pairs import DeviceSpecialPairs
+from calderon.galerkin.regular.distant import Zones
 from calderon.galerkin.rows.cluster_tables import positions, triangle_lists
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.special_pairs import FoundPairs
@@ -292,7 +293,9 @@ class NearFilling:
                 parts.append(DeviceSpecialPairs.on(*given))
             for own in in_twos(terms):
                 together = [part for part in parts if any(part.bilinear is form for _, form in own)]
-                DeviceSpecialPairs.ready_for_blocks(together)
+                zones = Zones.common(together)
+                for part in together:
+                    part.ready_for_regular(zones)
             made.append(_Group(parts, *sides))
         for chosen in self._chunks(numbers, made):
             self._fill(chosen, made, sides[0])

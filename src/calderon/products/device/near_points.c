@@ -36,13 +36,11 @@ KERNEL near_fields(GLOBAL const double *sources, GLOBAL const real_type *numbers
     for (int first = task[0]; first < task[1]; first += GROUP_SIZE) {
         /* places relative to the first target, which is close to all */
         double origin[3];
-        real_type x[6], total[FIELDS];
+        real_type x[6], total[FIELDS] = {0};
         int at = first + t < task[1] ? first + t : task[1] - 1;
         for (int c = 0; c < 3; c++)
             origin[c] = targets[3 * (size_t)task[0] + c];
         relative_place(targets, at, origin, x);
-        for (int f = 0; f < FIELDS; f++)
-            total[f] = R(0.0);
         for (int run = task[2]; run < task[3]; run++) {
             int end = runs[2 * (size_t)run + 1];
             for (int low = runs[2 * (size_t)run]; low < end; low += GROUP_SIZE) {
@@ -58,9 +56,7 @@ KERNEL near_fields(GLOBAL const double *sources, GLOBAL const real_type *numbers
                         tile[t * COLUMNS + PLACES + k] = numbers[k * (size_t)count + j];
                 }
                 BARRIER;
-                real_type sum[FIELDS]; /* sums of sums keep their digits in single precision */
-                for (int f = 0; f < FIELDS; f++)
-                    sum[f] = R(0.0);
+                real_type sum[FIELDS] = {0}; /* sums of sums keep their digits in single precision */
                 NO_UNROLL
                 for (int q = 0; q < filled; q++) {
                     SHARED const real_type *source = tile + q * COLUMNS;

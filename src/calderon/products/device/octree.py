@@ -130,11 +130,6 @@ class DeviceOctree:
             found = self.boxes, self.children, low, high - low, self.neighbours
             self._kernels.launch("find_neighbours", (high - low) * NEIGHBOURS, *found)
 
-    @property
-    def number_of_boxes(self) -> int:
-        """The number of boxes of all levels."""
-        return self.levels[-1]
-
     def near(self) -> tuple[Any, Any]:
         """Sources near the targets of leaves: runs (n, 2) of sources; tasks (leaves, 4), the run of targets of each
         leaf and its runs of sources."""
@@ -150,7 +145,7 @@ class DeviceOctree:
 
     def far(self, block: int) -> Across:
         """The pairs of boxes that are translated, by blocks of targets."""
-        count, directions = self.number_of_boxes, len(OFFSETS)
+        count, directions = self.levels[-1], len(OFFSETS)
         blocks = -(-count // block)
         cells = blocks * directions
         self._require(4 * cells, "a list of boxes")

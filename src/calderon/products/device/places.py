@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import DeviceMatrix, Execution, require_memory
-from calderon.galerkin.device.local_matrices import DevicePart
 
 SLICE = 256_000_000
 """Bytes of rows that are sent at a time."""
@@ -25,8 +24,8 @@ class DevicePlace:
         self.dtype: np.dtype[Any] = np.dtype(matrix.dtype)
 
     @property
-    def target(self) -> DevicePart:
-        return DevicePart(self.matrix, self.top, self.left, self.shape)
+    def target(self) -> "DevicePlace":
+        return self
 
     def part(self, top: int, left: int, shape: tuple[int, int]) -> "DevicePlace":
         return DevicePlace(self.matrix, self.execution, self.top + top, self.left + left, shape)

@@ -1,7 +1,7 @@
 """Sums, blocks and transposes of operators on a device, for vectors that stay there (sums.c)."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device
 from calderon.backends.devices.device_matrix import on_device, on_host, vector_type
-from calderon.operators.products import SandwichProduct, Sparse, SumOfProducts
+from calderon.operators.products import SandwichProduct, SumOfProducts
 from calderon.operators.tree import Term
 from calderon.products.device.tables import indices
 from calderon.products.device.vectors import Vectors, add_sums, vector_kernels, zero_vector
@@ -58,17 +58,6 @@ class DeviceOperator(LinearOperator):
         return out
 
 
-class Part(NamedTuple):
-    """factor * A, transposed and conjugated if so, from row `top` and column `left` on."""
-
-    factor: complex
-    product: DeviceOperator
-    transposed: bool = False
-    conjugated: bool = False
-    top: int = 0
-    left: int = 0
-
-
 class DeviceSparse(DeviceOperator):
     """A real or complex sparse matrix on a device, and its transpose."""
 
@@ -93,20 +82,13 @@ class DeviceSparse(DeviceOperator):
 
 
 class DeviceSandwich(DeviceOperator):
-    """sum_d factors[d] L_d^T A R_d on a device with sparse matrices, None for the identity; inner: products with A
-    there."""
+    """A product with sparse factors around A on a device; inner: products with A there."""
 
-    def __init__(self, inner: DeviceOperator, factors: Sequence[complex], left: Sparse, right: Sparse) -> None:
-        self.device, self.inner, self.factors = inner.device, inner, factors
-        self.left, self.right = (
-            None if side is None else [DeviceSparse(inner.device, each) for each in side] for side in (left, right)
-        )
-        rows, columns = inner.shape
-        shape = (
-            rows if self.left is None else self.left[0].shape[1],
-            columns if self.right is None else self.right[0].shape[1],
-        )
-        super().__init__(dtype=complex, shape=shape)
+    def __init__(self, inner: DeviceOperator, host: SandwichProduct) -> None:
+        super().__init__(dtype=complex, shape=host.shape)
+        self.device, self.inner, self.factors = inner.device, inner, host.factors
+        self.left, self.right = (side and [DeviceSparse(inner.device, each) for each in side]
+                                 for side in (host.left, host.right))  # fmt: skip
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
         """See `DeviceOperator`."""
@@ -127,9 +109,11 @@ class DeviceSandwich(DeviceOperator):
 
 
 class DeviceSum(DeviceOperator):
-    """A sum of parts on a device."""
+    """A sum of terms on a device; parts: these with their products there."""
 
-    def __init__(self, device: Device, parts: Sequence[Part], shape: tuple[int, int], dtype: Any) -> None:
+    def __init__(
+        self, device: Device, parts: Sequence[tuple[Term, DeviceOperator]], shape: tuple[int, int], dtype: Any
+    ) -> None:
         super().__init__(dtype=np.dtype(dtype), shape=shape)
         self.device, self.parts = device, parts
 
@@ -137,26 +121,26 @@ class DeviceSum(DeviceOperator):
     def of(device: Device, terms: Sequence[tuple[Term, Any]], shape: tuple[int, int], dtype: Any) -> "DeviceSum | None":
         """Terms with the values of their atoms; None where some are not made of products on the device and sparse
         matrices."""
-        parts = list[Part]()
+        parts = list[tuple[Term, DeviceOperator]]()
         for term, value in terms:
             product = _sent(device, value)
             if product is None:
                 return None
-            parts.append(Part(term.factor, product, term.transposed, term.conjugated, term.top, term.left))
+            parts.append((term, product))
         return DeviceSum(device, parts, shape, dtype)
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
         """See `DeviceOperator`."""
-        for part in self.parts:
-            from_, to = (part.top, part.left) if transposed else (part.left, part.top)
-            own = np.conj(part.factor) if conjugated else part.factor
-            turned = part.transposed != transposed, part.conjugated != conjugated
-            part.product.add(x.after(from_), y.after(to), own * factor, *turned)
+        for term, product in self.parts:
+            from_, to = (term.top, term.left) if transposed else (term.left, term.top)
+            own = np.conj(term.factor) if conjugated else term.factor
+            turned = term.transposed != transposed, term.conjugated != conjugated
+            product.add(x.after(from_), y.after(to), own * factor, *turned)
 
     @property
     def host(self) -> Any:
         """The products on the processor of the one product that is all, None where there are several."""
-        return self.parts[0].product.host if len(self.parts) == 1 else None
+        return self.parts[0][1].host if len(self.parts) == 1 else None
 
 
 def _sent(device: Device, value: Any) -> DeviceOperator | None:
@@ -172,7 +156,7 @@ def _sent(device: Device, value: Any) -> DeviceOperator | None:
         inner = _sent(device, value.inner) or _sent(
             device, SumOfProducts([(Term(1.0, None), value.inner)], value.inner.shape, value.inner.dtype)
         )
-        return None if inner is None else DeviceSandwich(inner, value.factors, value.left, value.right)
+        return None if inner is None else DeviceSandwich(inner, value)
     return value if isinstance(value, DeviceOperator) else None
 
 
