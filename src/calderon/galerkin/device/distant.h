@@ -28,8 +28,15 @@ DEVICE int are_distant(const real_type *x, const real_type *y, real_type tiny)
 
 DEVICE real_type inner_product(const real_type *a, const real_type *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-/* Corner a of a triangle less its centroid, w: chosen, as registers have no computed numbers. */
+/* Corner a of a triangle less its centroid, w. */
 DEVICE void corner_of(const real_type *x, int a, real_type *w)
+{
+    for (int c = 0; c < 3; c++)
+        w[c] = x[3 * a + c] - x[FAR_CENTRE + c];
+}
+
+/* `corner_of` where a differs from thread to thread: registers have no computed numbers. */
+DEVICE void chosen_corner(const real_type *x, int a, real_type *w)
 {
     for (int c = 0; c < 3; c++)
         w[c] = (a == 0 ? x[c] : a == 1 ? x[3 + c] : x[6 + c]) - x[FAR_CENTRE + c];
@@ -101,7 +108,7 @@ DEVICE void series(const real_type *x, const real_type *y, int a, const real_typ
         corner_of(y, b, w);
         across[b] = -inner_product(normal, w);
     }
-    corner_of(x, a, w);
+    chosen_corner(x, a, w);
     real_type back[3] = {-z[0], -z[1], -z[2]}, small = inverse * R(0.020833333333333333);
     real_type middle = inner_product(d, normal), u_a = inner_product(d, w), along_a = inner_product(normal, w);
     real_type own = middle * (R(0.1111111111111111) + slope_term(inverse, u, p, a, u_a, R(-10.0)));
@@ -140,7 +147,7 @@ DEVICE void series(const real_type *x, const real_type *y, int a, const real_typ
     means[0] = R(0.25) * (value[0] + value[0] * (inverse * (R(0.041666666666666667) * (first + second) + inverse * odd)));
 #else
     real_type scaled = inverse * R(0.006944444444444444), w[3], v[3];
-    corner_of(x, a, w);
+    chosen_corner(x, a, w);
     real_type along = inner_product(d, w);
     real_type sum = R(0.1111111111111111) + term(inverse, along, inner_product(w, w), first, R(-1.0));
     for (int b = 0; b < 3; b++) {
