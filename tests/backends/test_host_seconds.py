@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from calderon.backends import run_tasks
-from calderon.backends.threads import in_parts
+from calderon.backends.threads import TaskQueue, in_parts
 
 ROOT = Path(__file__).parents[2]
 
@@ -70,6 +70,19 @@ def test_places_are_files_of_the_package(monkeypatch):
     assert sampler.place_of(sys._getframe()) == (sampler.OTHER, False)
     assert sampler.phase_of("galerkin/special/scatter.py") == sampler.phase_of("pairs/rules.py")
     assert sampler.phase_of("galerkin/block.py") == "entries" and sampler.phase_of("plots/curves.py") == "plots"
+
+
+def test_threads_that_wait_for_others_wait(monkeypatch):
+    """The thread that started others wakes now and then for signals: no work, however long kernels take."""
+    sampler, seen = load("gpu.sampler", monkeypatch), []
+    caller = threading.get_ident()
+
+    def work():
+        time.sleep(0.1)  # until the caller waits
+        seen.append(sampler.place_of(sys._current_frames()[caller]))
+
+    TaskQueue(0).run([work])
+    assert seen == [(sampler.TRANSFERS, False)]
 
 
 def test_laws_are_those_of_exact_data(monkeypatch):
