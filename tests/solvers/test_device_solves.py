@@ -74,6 +74,9 @@ def test_products(opencl, kind):
     exact = array.conj().T @ x
     assert np.abs(matrix.rmatvec(x) - exact).max() < bound * np.abs(exact).max()
     assert matrix.largest_row_sum() == pytest.approx(np.abs(array).sum(axis=1).max(), rel=bound)
+    assert matrix.square_sums() == pytest.approx((np.abs(array) ** 2).sum(axis=1), rel=bound)
+    rows, columns = np.array([36, 0, 5]), np.array([52, 1, 5])
+    assert np.array_equal(matrix.taken(rows, columns), array[rows, columns])
 
 
 @pytest.mark.parametrize("kind", [np.complex128, np.float32])

@@ -8,7 +8,7 @@ import scipy
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import Device
+from calderon.backends import Device, DeviceMatrix
 from calderon.mlfmm.medium import Medium
 from calderon.mlfmm.points import centres_of
 from calderon.mlfmm.spectrum import Array
@@ -39,10 +39,10 @@ def rows_checked(shape: tuple[int, int]) -> int:
 
 class WaveCheck(NamedTuple):
     """The check of an operator of waves. check: exact products of some rows with random vectors, which have one error
-    together, and with a plane wave; entries (rows, n): of these rows."""
+    together, and with a plane wave; entries (rows, n): of these rows, on a device if that has computed them."""
 
     check: Check
-    entries: NDArray[Any]
+    entries: NDArray[Any] | DeviceMatrix
 
     @staticmethod
     def of(
@@ -71,13 +71,19 @@ class WaveCheck(NamedTuple):
         real = np.dtype(np.float64 if double else np.float32)
         entries = checked_rows(operator, integrals_of(operator), rows, real, devices)
         groups = np.repeat([0, 1], [RANDOM, 1])
-        return WaveCheck(Check(rows, vectors, entries @ vectors, groups, weights), entries)
+        return WaveCheck(Check(rows, vectors, np.asarray(entries @ vectors), groups, weights), entries)
 
     @property
     def rounding(self) -> float:
         """Relative error of products with the plane wave, or with random vectors, if entries are rounded to single
-        precision: it is large where fields cancel, as those of hypersingular operators and long waves do."""
-        total = np.sqrt(np.abs(self.entries) ** 2 @ np.abs(self.check.vectors) ** 2)
+        precision: it is large where fields cancel, as those of hypersingular operators and long waves do. Vectors have
+        sizes that do not depend on the column."""
+        vectors, entries = self.check.vectors, self.entries
+        if isinstance(entries, DeviceMatrix):
+            squares = entries.square_sums()
+        else:
+            squares = (entries.real**2).sum(axis=1) + (entries.imag**2).sum(axis=1)
+        total = np.sqrt(np.outer(squares, (vectors.real**2 + vectors.imag**2).mean(axis=0)))
         sizes, norms = self.check.norms(total), self.check.norms(self.check.exact)
         return float(np.finfo(np.float32).eps / 2 * (sizes[norms > 0] / norms[norms > 0]).max(initial=0.0))
 
@@ -86,18 +92,19 @@ class WaveCheck(NamedTuple):
         where there is no single medium, or not all terms are plain."""
         if local is None or len(media) != 1:
             return None
-        rows, vectors = self.check.rows, self.check.vectors
-        medium, total, sparse = media[0], np.empty_like(self.check.exact), local[rows].tocsr()
-        leaves = medium.leaf[medium.sites.columns]
-        pairs = medium.lists.near_pairs[np.argsort(medium.lists.near_pairs[:, 0], kind="stable")]
-        starts = np.searchsorted(pairs[:, 0], np.arange(len(medium.lists.leaves) + 1))
-        for n, leaf in enumerate(medium.leaf[medium.sites.rows[rows]]):
-            is_near = np.zeros(len(medium.lists.leaves) + 1, bool)  # the last one of unknowns in no leaf
-            is_near[pairs[starts[leaf] : starts[leaf + 1], 1]] = True
-            own = np.flatnonzero(is_near[leaves])
-            apart = sparse[[n]].toarray()[0, own]  # sparse entries may stand where no leaves are neighbours
-            total[n] = (self.entries[n, own] - apart) @ vectors[own]
-        return total
+        medium, rows, entries = media[0], self.check.rows, self.entries
+        lists, columns = medium.lists, medium.clusters(medium.leaf[medium.sites.columns])
+        # the columns of each row: those of the leaves next to its own, if it has one
+        near = [np.zeros(0, np.int64)]
+        for leaf in medium.leaf[medium.sites.rows[rows]]:
+            found = lists.near[lists.near_start[leaf] : lists.near_start[leaf + 1]] if leaf >= 0 else ()
+            near.append(np.concatenate([near[0], *(columns.order[columns.start[n] : columns.stop[n]] for n in found)]))
+        ends, own = np.cumsum([len(each) for each in near]), np.concatenate(near)
+        which = np.repeat(np.arange(len(rows)), np.diff(ends))
+        values = entries.taken(which, own) if isinstance(entries, DeviceMatrix) else entries[which, own]
+        apart = np.asarray(local[rows[which], own]).ravel()  # sparse entries may stand where no leaves are neighbours
+        exact = sp.csr_array((values - apart, own, ends), (len(rows), len(self.check.vectors)))
+        return np.asarray(exact @ self.check.vectors, complex)
 
     def error(self, found: NDArray[Any]) -> float:
         """The larger relative error of products (rows, vectors) with random vectors, and with the plane wave."""

@@ -56,8 +56,8 @@ KERNEL columns_times(GLOBAL const real_type *matrix, GLOBAL const vector_type *x
     y[2 * place + 1] = total_i;
 }
 
-/* sums (rows,) of the absolute values of each row. */
-KERNEL absolute_sums(GLOBAL const real_type *matrix, int columns, GLOBAL vector_type *sums)
+/* sums (rows,) of the absolute values of each row, or of their squares. */
+KERNEL absolute_sums(GLOBAL const real_type *matrix, int columns, int squares, GLOBAL vector_type *sums)
 {
     LOCAL vector_type parts[GROUP_SIZE];
     int t = LOCAL_ID(0);
@@ -69,7 +69,7 @@ KERNEL absolute_sums(GLOBAL const real_type *matrix, int columns, GLOBAL vector_
 #if MATRIX_COMPLEX
         b = matrix[place + 1];
 #endif
-        total += sqrt(a * a + b * b);
+        total += squares ? a * a + b * b : sqrt(a * a + b * b);
     }
     parts[t] = total;
     SUM_OVER_THREADS(parts, GROUP_SIZE, 1, GROUP_SIZE);
@@ -102,6 +102,18 @@ KERNEL add_block(GLOBAL const real_type *block, GLOBAL const real_type *factor, 
         matrix[to] += factor[0] * a;
 #endif
     }
+}
+
+/* values (number, 2) = the entries `rows`, `places`. One thread takes a value. */
+KERNEL take_entries(GLOBAL const real_type *matrix, GLOBAL const int *rows, GLOBAL const int *places, int number,
+                    int columns, GLOBAL real_type *values)
+{
+    int n = THREAD(0);
+    if (n >= number)
+        return;
+    size_t from = PARTS * ((size_t)rows[n] * columns + places[n]);
+    values[2 * n] = matrix[from];
+    values[2 * n + 1] = MATRIX_COMPLEX ? matrix[from + PARTS - 1] : R(0.0);
 }
 
 /* values (number, 2) added to the entries `rows`, `places`, no two of which are one. One thread takes a value. */

@@ -75,9 +75,24 @@ class DeviceMatrix(LinearOperator):
 
     def largest_row_sum(self) -> float:
         """max_i sum_j |a_ij|, not finite where an entry is not."""
+        return float(self._sums(False).max(initial=0.0))
+
+    def square_sums(self) -> NDArray[Any]:
+        """(rows,) sum_j |a_ij|^2, on the host."""
+        return self._sums(True)
+
+    def _sums(self, squares: bool) -> NDArray[Any]:
         sums = self.device.empty((self.shape[0],), vector_type(self.device))
-        self._rows("absolute_sums", self.entries, self.shape[1], sums)
-        return float(self.device.to_host(sums).max(initial=0.0))
+        self._rows("absolute_sums", self.entries, self.shape[1], int(squares), sums)
+        return np.asarray(self.device.to_host(sums))
+
+    def taken(self, rows: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
+        """(n,) the entries at these places, on the host."""
+        places = (self.device.array(np.ascontiguousarray(each, np.int32)) for each in (rows, columns))
+        values = self.device.empty((max(1, len(rows)), 2), self.real)
+        given = self.entries, *places, len(rows), self.shape[1], values
+        self.device.launch(self.program, "take_entries", (max(1, len(rows)),), (GROUP,), *given)
+        return on_host(self.device, values, self.dtype)[: len(rows)]
 
     def add_entries(self, values: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any]) -> None:
         """Add values (n,) to entries, each at most once."""

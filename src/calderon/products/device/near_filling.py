@@ -95,22 +95,18 @@ def checked_rows(
     rows: Index,
     real: "np.dtype[Any]",
     devices: Sequence[Device],
-    vectors: NDArray[Any] | None = None,
-) -> NDArray[Any]:
-    """The entries of an operator in some rows, increasing, with which products are compared, or products (rows, k) of
-    these with vectors (n, k), for which entries on a device stay there: by the first of some devices that computes all
-    its forms in that precision and has room, else by the processor."""
+) -> NDArray[Any] | DeviceMatrix:
+    """The entries of an operator in some rows, increasing, with which products are compared: computed by the first of
+    some devices that has kernels of all its forms in that precision, and room, where they stay; else by the
+    processor."""
     precision = "single" if real == np.float32 else "double"
     for device in able(devices, forms, real)[:1]:
         execution = Execution.of(device.name, precision, mixed=True)
         with suppress(MemoryError):
-            if vectors is None:
-                return entries_of(operator, execution, rows, None)
             matrix = DeviceMatrix(device, (len(rows), operator.shape[1]), execution.dtype(operator.is_complex))
             fill_matrix(DevicePlace(matrix, execution, 0, 0, matrix.shape), operator, rows)
-            return np.asarray(matrix.matmat(vectors))
-    found = entries_of(operator, Execution.of("numba", precision, mixed=True), rows, None)
-    return found if vectors is None else np.asarray(found @ vectors)
+            return matrix
+    return entries_of(operator, Execution.of("numba", precision, mixed=True), rows, None)
 
 
 def special_bytes(form: BilinearForm, kind: "np.dtype[Any]") -> int:
