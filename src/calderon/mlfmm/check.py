@@ -79,10 +79,11 @@ class WaveCheck(NamedTuple):
         precision: it is large where fields cancel, as those of hypersingular operators and long waves do. Vectors have
         sizes that do not depend on the column."""
         vectors, entries = self.check.vectors, self.entries
+        squares: NDArray[Any]
         if isinstance(entries, DeviceMatrix):
             squares = entries.square_sums()
         else:
-            squares = (entries.real**2).sum(axis=1) + (entries.imag**2).sum(axis=1)
+            squares = np.square(entries.real).sum(axis=1) + np.square(entries.imag).sum(axis=1)
         total = np.sqrt(np.outer(squares, (vectors.real**2 + vectors.imag**2).mean(axis=0)))
         sizes, norms = self.check.norms(total), self.check.norms(self.check.exact)
         return float(np.finfo(np.float32).eps / 2 * (sizes[norms > 0] / norms[norms > 0]).max(initial=0.0))
