@@ -1,7 +1,7 @@
 """Rows of a matrix that are computed directly, with which products by plane waves are compared."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import scipy
@@ -78,8 +78,7 @@ class WaveCheck(NamedTuple):
         """Relative error of products with the plane wave, or with random vectors, if entries are rounded to single
         precision: it is large where fields cancel, as those of hypersingular operators and long waves do. Vectors have
         sizes that do not depend on the column."""
-        vectors, entries = self.check.vectors, self.entries
-        squares: NDArray[Any]
+        vectors, entries = self.check.vectors, cast("Any", self.entries)
         if isinstance(entries, DeviceMatrix):
             squares = entries.square_sums()
         else:
