@@ -17,6 +17,20 @@ def distance(found, exact):
     return float(np.linalg.norm(found - exact) / np.linalg.norm(exact))
 
 
+def with_near_blocks(share):
+    """A function to be called instead of `balanced`, with which the processor has this share of the near blocks, and
+    devices have equal parts of the rest."""
+
+    def balanced(distributed, shares, _):
+        others = len(shares) - 1
+        every, _ = distributed(np.append(1.0, np.zeros(others)))
+        own = share * every[0] / every.sum()
+        work, make = distributed(np.append(own, np.full(others, (1 - own) / others)))
+        return make(), work
+
+    return balanced
+
+
 def laplace():
     """Different sides: columns in other pieces than rows, and transposed passes of their own."""
     return cal.double_layer(cal.Laplace(), cal.P1(MESH), cal.P0(MESH))
@@ -47,7 +61,7 @@ def test_same_numbers(two, build, team, bound):
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_near_blocks_are_distributed_by_work(two, monkeypatch, share):
     """The processor has this part of them and no far field, devices have equal parts of the rest."""
-    monkeypatch.setattr(shared, "balanced_share", lambda build: (build(0.5), share)[1])
+    monkeypatch.setattr(shared, "balanced", with_near_blocks(share))
     operator = cal.single_layer(cal.Laplace(), cal.P1(MESH))
     fast, same = (operator.assemble("fmm", rtol=1e-4, backend=name) for name in (TEAMS[2], "numba"))
     own, *others = fast.product.parts

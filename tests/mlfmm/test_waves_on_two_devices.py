@@ -10,9 +10,11 @@ from calderon.mlfmm.device.product import DeviceMedium, device_bytes
 from calderon.mlfmm.plan import Attempt
 from calderon.products import shared as shared_products
 from catalogue import graded
+from fmm.test_products_on_two_devices import with_near_blocks
 from mlfmm.test_waves_on_devices import combined, distance, sparse_part, vectors
 
 BOTH = "opencl:0+opencl:1"
+EQUAL = np.full(2, 0.5)
 MESH = cal.mesh.sphere(radius=1.0, h=0.17)
 
 
@@ -27,7 +29,8 @@ def check(two, monkeypatch):
         fast = expression.assemble("mlfmm", rtol=rtol, backend=BOTH)
         assert not isinstance(fast, OnDevice) and fast.error <= rtol and fast.levels[0]
         assert "backend opencl:0 (" in str(fast) and "%) + opencl:1 (" in str(fast)
-        whole, (parts, work) = fast.media[0], fast.media[0].parts(2)
+        whole, (work, make) = fast.media[0], fast.media[0].distributed(EQUAL, False)
+        parts = make()
         assert len(parts) == 2 and 0.35 < work[0] / work.sum() < 0.65
         near = [sum(each.nbytes for _, each in some.near) for some in (whole, *parts)]
         assert all(0.2 * near[0] < each < 0.8 * near[0] for each in near[1:])
@@ -62,7 +65,7 @@ def test_a_combined_field_of_currents_and_a_block_system(check):
 @pytest.mark.parametrize("share", [0.3, 1.0])
 def test_the_processor_has_near_blocks_alone(two, monkeypatch, share):
     """Whatever its part of them, products are those of the processor."""
-    monkeypatch.setattr(shared_products, "balanced_share", lambda build: (build(0.5), share)[1])
+    monkeypatch.setattr(shared_products, "balanced", with_near_blocks(share))
     expression = combined(MESH, 8.0)
     shared, same = (expression.assemble("mlfmm", rtol=1e-3, backend=name) for name in (f"numba+{BOTH}", "numba"))
     own, *devices = shared.media[0].there.parts
@@ -86,7 +89,7 @@ def test_a_problem_solved_on_two_devices(two):
 def test_what_does_not_fit_on_one_device_fits_on_two(two, monkeypatch):
     single = cal.single_layer(cal.Helmholtz(8.0), cal.P1(MESH))
     whole = single.assemble("mlfmm", rtol=1e-3, backend=BOTH).media[0]
-    needed = max(map(device_bytes, whole.parts(2)[0]))
+    needed = max(map(device_bytes, whole.distributed(EQUAL, False)[1]()))
     for device in two:
         monkeypatch.setattr(device, "memory", lambda: (needed + device_bytes(whole)) // 2)
     with pytest.raises(MemoryError, match="multilevel fast multipole operator needs"):

@@ -18,7 +18,7 @@ from calderon.backends.devices.sharing import (
     HandedOver,
     SharingWarning,
     at_the_same_time,
-    balanced_share,
+    balanced,
     runs_of_work,
     share_tasks,
 )
@@ -49,7 +49,7 @@ __all__ = [
     "at_once",
     "at_the_same_time",
     "available_backends",
-    "balanced_share",
+    "balanced",
     "count_work",
     "counted",
     "format_bytes",

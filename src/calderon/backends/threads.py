@@ -139,11 +139,11 @@ class TaskQueue:
                 self.condition.wait()
         return None
 
-    def take_run(self, length: Callable[[list[int]], int]) -> range:
-        """Consecutive tasks from the end, at most `length(pending)` and at least one; empty when all are taken. Their
-        neighbours may run: what they write is delivered in `exclusive`."""
+    def take_run(self, length: Callable[[list[int]], int], leave: Callable[[int], bool] | None = None) -> range:
+        """Consecutive tasks from the end, at most `length(pending)` and at least one; empty when all are taken, or left
+        to others. Their neighbours may run: what they write is delivered in `exclusive`."""
         with self.condition:
-            if not self.pending or self.stopped:
+            if not self.pending or self.stopped or (leave is not None and leave(self.pending[-1])):
                 return range(0)
             last, count = self.pending[-1], 1
             most = min(length(self.pending), len(self.pending))

@@ -7,10 +7,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.backends import Execution, runs_of_work
+from calderon.backends.devices.sharing import Distribution
 from calderon.fft.device import DeviceGrid
 from calderon.fft.grid import Grid
 from calderon.products.device.sums import DeviceSparse
-from calderon.products.shared import Distributed
+from calderon.products.shared import Shares
 
 ENTRY = 20
 """Bytes of a near entry on a device."""
@@ -19,29 +20,27 @@ PASSES = 10
 
 
 def distributed(
-    execution: Execution, grid: Grid, spectra: NDArray[Any], near: sp.csr_array, factors: NDArray[Any],
-    share: float | None,
-) -> Distributed:  # fmt: skip
+    execution: Execution, grid: Grid, spectra: NDArray[Any], near: sp.csr_array, factors: NDArray[Any], shares: Shares
+) -> Distribution:
     """The matrices of a team, for `SharedProduct`; further arguments: those of `DeviceGrid`.
 
-    The first device has the grid and near entries, each further one near entries alone, and the processor, if it is one
-    of the team, this share of them; all rows of each.
+    The first device has the grid and near entries, the others near entries alone; all rows of each.
     """
     nbytes = 3 * len(spectra) * int(np.prod(spectra.shape[-2:])) * spectra.itemsize
-    total, waves, devices = float(near.nnz), PASSES * nbytes / ENTRY, execution.devices
-    own, count = [] if share is None else [share * total], len(devices)
-    # devices have as many bytes to read each, as far as that is possible
-    rest = total - sum(own)
-    first = max(0.0, (rest + waves) / count - waves) if count > 1 else rest
-    others = [(rest - first) / max(1, count - 1)] * (count - 1)
-    entries = np.array([*own, first, *others])
-    runs = runs_of_work(np.diff(near.indptr).astype(float), list(entries / max(1.0, entries.sum())))
-    parts = [_rows(near, *run) for run in runs]
-    work = np.array([float(each.nnz) for each in parts])
-    work[len(own)] += waves
-    here, (one, *more) = parts[: len(own)], parts[len(own) :]
-    there = DeviceGrid(devices[0], grid, spectra, one, factors)
-    return [*here, there, *map(DeviceSparse, devices[1:], more)], work
+    waves, devices, first = PASSES * nbytes / ENTRY, execution.devices, int(execution.uses_processor)
+    # entries and waves by shares, as far as that is possible
+    entries = shares * (near.nnz + waves)
+    entries[first] = max(entries[first] - waves, 1e-9 * near.nnz)
+    runs = runs_of_work(np.diff(near.indptr).astype(float), (entries / max(entries.sum(), 1e-300)).tolist())
+    work = np.array([float(near.indptr[high] - near.indptr[low]) for low, high in runs])
+    work[first] += waves
+
+    def make() -> list[Any]:
+        parts = [_rows(near, *run) for run in runs]
+        there = DeviceGrid(devices[0], grid, spectra, parts[first], factors)
+        return [*parts[:first], there, *map(DeviceSparse, devices[1:], parts[first + 1 :])]
+
+    return work, make
 
 
 def _rows(near: sp.csr_array, low: int, high: int) -> sp.csr_array:

@@ -66,21 +66,30 @@ def add_block(
     kind, team = bilinear.block, execution.team
     if execution.uses_processor and execution.far is None and not team and rows is None and columns is None:
         kind = kind_of_whole(kind, bilinear.integrand, bilinear.test, bilinear.trial)
+    if execution.devices and not team:
+        with execution.devices[0].large:
+            _on_device(block_of(bilinear, out, execution, half, factor, rows, columns, kind), advance)
+        return
     works = [block_of(bilinear, out, each, half, factor, rows, columns, kind) for each in team or (execution,)]
     work = works[0]
     tiles = _shared_tiles(work, len(works)) if team else work.tiles
-    stages = [] if team or isinstance(work, DeviceBlock) else work.stages()
+    stages = [] if team else work.stages()
     count = sum(stage.tasks for stage in stages) or len(tiles) - 1
     step = counted(advance, count)
     if count <= 0 or not work.trial.triangles.size:
         return
     if team:
         execution.parts.append(_share(works, tiles, half, step))
-    elif isinstance(work, DeviceBlock):
-        for _ in work.add_between(0, int(tiles[-1])):
-            step()
     for stage in stages:
         run_tasks(*stage, step)
+
+
+def _on_device(work: Any, advance: Callable[[int, int], None] | None) -> None:
+    """Compute a whole block on a device, whose memory is free again when this has returned."""
+    step = counted(advance, len(work.tiles) - 1)
+    if work.trial.triangles.size:
+        for _ in work.add_between(0, int(work.tiles[-1])):
+            step()
 
 
 def _shared_tiles(work: Block, workers: int) -> NDArray[np.int64]:

@@ -31,7 +31,7 @@ from calderon.hmatrix.device.products import DeviceProducts
 from calderon.hmatrix.hmatrix import HMatrix
 from calderon.hmatrix.off_diagonal import Term
 from calderon.hmatrix.saving import SavedParts, with_shared_trees
-from calderon.hmatrix.tolerances import Scales, block_errors, checked, sampled, sums_of
+from calderon.hmatrix.tolerances import Scales, block_errors, checked, sums_of
 from calderon.hmatrix.tree.block_tree import Admissibility, BlockTree, block_tree
 from calderon.hmatrix.tree.cluster_tree import ClusterTree, cluster_tree
 from calderon.integrands.integrand import ELECTRIC_FIELD, MAGNETIC_FIELD, VECTOR_POTENTIAL
@@ -286,12 +286,8 @@ class _Composition:
         # a sample of entries, for the errors of blocks and for the check of the matrix
         dtype = execution.dtype(operator.is_complex)
         team = DeviceTeam(self.devices, on_device, dtype, blocks)
-        if entries is not None:
-            sample = sampled(sums_of(entries, blocks), blocks, scales, execution.real)
-            matrix = Matrix.of(entries)
-        else:
-            sample, largest = team.sampled(scales)
-            matrix = Matrix(dtype, largest, make)
+        sample, largest = team.sampled(scales, None if entries is None else sums_of(entries, blocks))
+        matrix = Matrix(dtype, largest, make) if entries is None else Matrix.of(entries)
         # squares of entries must lie in the range of the precision
         if square := matrix.largest**2:
             what = f"compression, which squares the entries of the {operator.integrand.name} on this surface,"

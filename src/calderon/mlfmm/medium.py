@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device, Execution, run_tasks
+from calderon.backends.devices.sharing import Distribution
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.integrands import MAGNETIC_FIELD
 from calderon.mlfmm.channels import Channel, Listed, factorised, is_of_currents, listed, mixed, table_of, weighted
@@ -38,7 +39,7 @@ from calderon.products.near_file import SavedNear
 from calderon.products.near_store import NearStore
 from calderon.products.octree import DEEPEST, Cube, Octree, octree
 from calderon.products.packed import PACKED
-from calderon.products.shared import Distributed, distributed_leaves
+from calderon.products.shared import Shares, distributed_leaves
 from calderon.quadrature import NearQuadrature, Quadrature, triangle_rule
 
 
@@ -412,10 +413,10 @@ class Medium(LinearOperator):
         fields = fields.reshape(*fields.shape[:1], x.shape[1], self.rank, -1)
         wanted.listed.gather(fields, wanted.weights, y)
 
-    def parts(self, count: int, share: float | None = None) -> Distributed:
-        """So many media, whose products add up to those of this one, and the work of each; see `distributed_leaves`."""
+    def distributed(self, shares: Shares, with_processor: bool) -> Distribution:
+        """Media whose products add up to those of this one, and the work of each; see `distributed_leaves`."""
         far = np.zeros(len(self.lists.leaves)) if self.far is None else self.far.cost * self.rank
-        return distributed_leaves([each.store for each in self.near], far, count, share, self._part)
+        return distributed_leaves([each.store for each in self.near], far, shares, with_processor, self._part)
 
     def _part(self, near: tuple[int, int], far: tuple[int, int]) -> "Medium":
         """The near blocks of the rows of a run of leaves, and the fields in another run, which may be empty."""

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import Device, Execution, at_once, format_bytes, require_memory
+from calderon.backends.devices.sharing import Distribution
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.mlfmm.check import NOISE, SMALL, WaveCheck
 from calderon.mlfmm.device.product import DeviceMedium, require_room_of
@@ -38,7 +39,7 @@ from calderon.products.attempts import first_that_holds, improved
 from calderon.products.check import ACCEPT_FINE_WAVES, ACCEPT_WAVES
 from calderon.products.device.sums import DeviceSum
 from calderon.products.near_file import SavedNear
-from calderon.products.shared import Distributed, SharedProduct
+from calderon.products.shared import SharedProduct, Shares
 
 ALL_NEAR = 4e8
 """Entries of a matrix that are all computed where plane waves do not hold the tolerance."""
@@ -136,19 +137,25 @@ class Parts(Products):
         part are near blocks, as many as measured seconds say. Raises MemoryError, before anything is sent, if a device
         has no room."""
         devices = self.execution.devices
-        for each in self.media:
-            parts, _ = each.parts(len(devices))
-            for device, part in zip(devices, parts, strict=True):
-                require_room_of(device, [part])
+        equal = np.full(len(devices), 1 / len(devices))
+        for device, *parts in zip(devices, *(each.distributed(equal, False)[1]() for each in self.media), strict=True):
+            require_room_of(device, parts)
         for whole in self.media:
             whole.there = SharedProduct(self.execution, partial(self._distributed, whole))
 
-    def _distributed(self, whole: Medium, share: float | None) -> Distributed:
-        """A medium distributed to the team, share: of its near blocks to the processor."""
-        parts, work = whole.parts(len(self.execution.devices), share)
-        own = [] if share is None else parts[:1]
-        given = zip(self.execution.devices, parts[len(own) :], strict=True)
-        return [*own, *(DeviceMedium(*each, whole.dtype) for each in given)], work
+    def _distributed(self, whole: Medium, shares: Shares) -> Distribution:
+        """A medium distributed to the team."""
+        here, devices = self.execution.uses_processor, self.execution.devices
+        work, parts_of = whole.distributed(shares, here)
+
+        def make() -> list[Any]:
+            parts = parts_of()
+            there = list(zip(devices, parts[here:], strict=True))
+            for device, part in there:
+                require_room_of(device, [part])
+            return [*parts[:here], *(DeviceMedium(*each, whole.dtype) for each in there)]
+
+        return work, make
 
 
 def parts_of(

@@ -1,6 +1,7 @@
 """NVIDIA devices through CuPy: kernels are compiled by NVRTC and kept on disk by CuPy."""
 
 import ctypes
+import threading
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -46,6 +47,7 @@ class CudaDevice:
         with cupy.cuda.Device(number):
             self._stream, self._copies = (cupy.cuda.Stream(non_blocking=True) for _ in range(2))
         self._programs: dict[Source, Any] = {}
+        self.large = threading.RLock()
 
     def memory(self) -> int:
         with self._cupy.cuda.Device(self._number):

@@ -1,5 +1,6 @@
 """The interface of a device: arrays, programs, launches. Each driver has one class that implements it."""
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
@@ -26,6 +27,8 @@ class Device(Protocol):
     label: str
     has_double: bool
     is_gpu: bool
+    large: threading.RLock
+    """Held by those who take as much memory as local matrices may have: they do so one after the other."""
 
     def memory(self) -> int:
         """Largest allocation in bytes."""

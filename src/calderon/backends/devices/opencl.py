@@ -53,6 +53,7 @@ class OpenCLDevice:
         self._context = cl.Context([device])
         self._queue, self._copies = cl.CommandQueue(self._context), cl.CommandQueue(self._context)
         self._programs: dict[Source, Any] = {}
+        self.large = threading.RLock()
         self._launching = threading.Lock()  # a kernel keeps its arguments until it is queued
 
     def memory(self) -> int:

@@ -1,11 +1,11 @@
 """Work shared by the processor and devices, or by several devices, in proportion to their measured speeds.
 
-A product is shared in fixed parts (`at_the_same_time`), of which the processor's is as large as measured seconds say
-(`balanced_share`), since its blocks stay where they are. A matrix is set up from one list of tasks (`share_tasks`):
-the processor's threads take tasks one by one from the front, each device takes runs of them from the end. A run is half
-of a device's share of what is left, by the work that each did per second until then, so that all end together whatever
-their speeds; the first run is a small one, to measure. (Static shares from a calibration would be wrong for the next
-kernel, and on a machine that runs other programs too.)
+A product is shared in fixed parts (`at_the_same_time`), which measured seconds choose (`balanced`), since blocks stay
+where they are. A matrix is set up from one list of tasks (`share_tasks`): the processor's threads take tasks one by one
+from the front, each device takes runs of them from the end. A run is half of a device's share of what is left, by the
+work that each did per second until then, so that all end together whatever their speeds; the first run is a small one,
+to measure; and a worker leaves what others would have done before. (Static shares from a calibration would be wrong for
+the next kernel, and on a machine that runs other programs too.)
 """
 
 import functools
@@ -32,15 +32,19 @@ class SharingWarning(UserWarning):
 
 
 Result = TypeVar("Result")
+Parts = Sequence[Any]
 Deliver = Callable[[], AbstractContextManager[Any]]
 
 
 class Speeds:
-    """Record of the `work` (in any unit) that each worker did in `seconds`."""
+    """Record of the `work` (in any unit) that each worker did in `seconds`.
 
-    def __init__(self, weights: NDArray[np.float64], workers: int) -> None:
-        self.weights = weights
-        self.work, self.seconds = np.zeros(workers), np.zeros(workers)
+    weights: the work of each task. threads: tasks that each worker does at once.
+    """
+
+    def __init__(self, weights: NDArray[np.float64], threads: Sequence[int]) -> None:
+        self.weights, self.threads = weights, threads
+        self.work, self.seconds = np.zeros(len(threads)), np.zeros(len(threads))
 
     def record(self, worker: int, tasks: Iterable[int], seconds: float) -> None:
         self.work[worker] += self.weights[list(tasks)].sum()
@@ -53,22 +57,27 @@ class Speeds:
     def length(self, worker: int, pending: list[int]) -> int:
         """How many of the last pending tasks are the next run of a worker.
 
-        The first run is a sixteenth of all work, shared by the workers; later ones take 20 ms or more, so that launches
-        do not dominate.
+        The first run is a 64th of all work, shared by the workers; later ones take 20 ms or more, so that launches do
+        not dominate. Workers of whom nothing is measured count as fast as this one.
         """
         left = self.weights[pending]
         own = self.rate(worker)
-        rates = sum(self.rate(each) for each in range(len(self.work)))
-        wanted = self.weights.sum() / (16 * len(self.work))
+        rates = sum(self.rate(each) or own for each in range(len(self.work)))
+        wanted = self.weights.sum() / (64 * len(self.work))
         if own > 0:
             wanted = max(0.5 * left.sum() * own / rates, 0.02 * own)
         return int(np.searchsorted(np.cumsum(left[::-1]), wanted, "right"))
 
-    def too_long(self, worker: int, task: int, pending: list[int], threads: int) -> bool:
-        """Whether one thread of a worker would take longer for the task than the others for all that is left."""
-        others = sum(self.rate(each) for each in range(len(self.work)) if each != worker)
-        own = self.rate(worker) / threads
-        return own > 0 and others > 0 and self.weights[task] / own > self.weights[pending].sum() / others
+    def too_long(self, worker: int, task: int, pending: list[int]) -> bool:
+        """Whether a worker would take longer for the task than the others for all that is left, and than one of them
+        for the task: so not the fastest one."""
+        speeds = [self.rate(each) for each in range(len(self.work))]
+        single = [rate / threads for rate, threads in zip(speeds, self.threads, strict=True)]
+        own, others = single.pop(worker), sum(speeds) - speeds[worker]
+        if own == 0 or others == 0:
+            return False
+        work, left = self.weights[task], self.weights[pending].sum()
+        return bool(work / own > max(left / others, work / max(single)))
 
 
 def share_tasks(
@@ -87,13 +96,13 @@ def share_tasks(
     advance, other errors: as in `run_tasks`.
     """
     queue = TaskQueue(len(weights), neighbours, advance)
-    first = 0 if processor is None else 1
-    speeds, threads, began = Speeds(weights, first + len(devices)), thread_count(), time.perf_counter()
+    first, threads, began = int(processor is not None), thread_count(), time.perf_counter()
+    speeds = Speeds(weights, [*[threads] * first, *[1] * len(devices)])
 
-    # the processor: each thread takes tasks one by one, none that would end later than the devices
+    # the processor: each thread takes tasks one by one
     def on_processor() -> None:
         assert processor is not None
-        while (task := queue.take(lambda task: speeds.too_long(0, task, queue.pending, threads))) is not None:
+        while (task := queue.take(lambda task: speeds.too_long(0, task, queue.pending))) is not None:
             processor(task)
             with queue.condition:
                 speeds.record(0, (task,), 0.0)
@@ -105,7 +114,8 @@ def share_tasks(
 
     def on_device(number: int) -> None:
         worker = first + number
-        while tasks := queue.take_run(lambda pending: speeds.length(worker, pending)):
+        length, leave = (functools.partial(each, worker) for each in (speeds.length, speeds.too_long))
+        while tasks := queue.take_run(length, lambda task: leave(task, queue.pending)):
             started = time.perf_counter()
             try:
                 devices[number](tasks, lambda tasks=tasks: queue.exclusive(tasks))  # type: ignore[misc]
@@ -127,14 +137,17 @@ def share_tasks(
         try:
             queue.run(loops)
         finally:  # warnings of other threads may be lost where one of them ignores some for a while
-            for failure in failures:
-                warnings.warn(f"{failure}; the others do its work", SharingWarning, stacklevel=2)
-            failures.clear()
+            while failures:
+                warnings.warn(f"{failures.pop(0)}; the others do its work", SharingWarning, stacklevel=2)
     return speeds.work / max(float(speeds.work.sum()), 1e-300)
 
 
 TRIAL = 0.125
-"""The part of the near blocks that the processor has in the first trial of `balanced_share`."""
+"""The part of all work that the processor has in the first trial of `balanced`."""
+TRIALS, CLOSE = 4, 0.05
+"""Trials of `balanced` at most; how much longer than necessary the slowest member may take in one that is kept."""
+LEAST_SECONDS, REPEATS = 0.1, 3
+"""Products are timed so often, or for so long."""
 
 
 def at_the_same_time(products: Sequence[Callable[[], Result]]) -> tuple[list[Result], list[float]]:
@@ -150,32 +163,77 @@ def at_the_same_time(products: Sequence[Callable[[], Result]]) -> tuple[list[Res
     return [found[n] for n in range(len(products))], seconds
 
 
-def balanced_share(build: Callable[[float], Sequence[Callable[[], Any]]]) -> float:
-    """The part of the near blocks, between 0 and 1, with which the processor ends when the last of the devices does.
+def seconds_together(products: Sequence[Callable[[], Any]]) -> NDArray[np.float64]:
+    """The least seconds that each function takes in a few calls of all of them at the same time."""
+    at_the_same_time(products)  # what is compiled or sent at first is not measured
+    found = [at_the_same_time(products)[1]]
+    while len(found) < REPEATS and np.max(found, axis=1).sum() < LEAST_SECONDS:
+        found.append(at_the_same_time(products)[1])
+    return np.min(found, axis=0)
 
-    build(share): the products of all with such a part, the processor's first. Two parts are tried, TRIAL and the one
-    that proportional seconds suggest; where the straight lines through the seconds of both meet, all end together.
+
+Distribution = tuple[NDArray[np.float64], Callable[[], Parts]]
+"""The work of each member of a team, in any unit, and a function that makes their parts of a product."""
+
+
+def balanced(
+    distributed: Callable[[NDArray[np.float64]], Distribution],
+    shares: NDArray[np.float64],
+    seconds_of: Callable[[Parts], NDArray[np.float64]],
+) -> tuple[Parts, NDArray[np.float64]]:
+    """Parts of a product with which the members of a team end together, about, and the work of each.
+
+    distributed(shares): how work is distributed that is to have these shares, or the nearest that are possible.
+    shares: the first that are tried. seconds_of(parts): what each member takes. MemoryError where the first parts do
+    not fit; later ones that do not are not used.
     """
-    tried = []
-    share = TRIAL
-    for _ in range(2):
-        products = build(share)
-        at_the_same_time(products)  # what is compiled or sent at first is not measured
-        _, (own, *others) = at_the_same_time(products)
-        tried.append((share, own, max(others)))
-        share = others_share(share, own, max(others))
-    (first, own, other), (last, own_last, other_last) = tried
-    slope = (own_last - own) - (other_last - other)
-    if last == first or (last - first) * slope <= 0:  # noise: seconds of the processor grow with its part
-        return share
-    return float(np.clip(first + (other - own) * (last - first) / slope, 0.0, 1.0))
+    tried = list[tuple[NDArray[np.float64], NDArray[np.float64]]]()
+    work, make = distributed(shares)
+    while True:
+        parts: Parts | None = None  # those of the last trial are gone before others are made
+        try:
+            parts = make()
+        except MemoryError:
+            if not tried:
+                raise
+            break
+        tried.append((work, seconds_of(parts)))
+        wanted, least = ends_together(tried)
+        work, make = distributed(wanted / wanted.sum())
+        same = any(np.allclose(work, each, 0.02, 1e-4 * each.sum()) for each, _ in tried)
+        if len(tried) == TRIALS or same or tried[-1][1].max() <= (1 + CLOSE) * least:
+            break
+    best = min(tried, key=lambda each: float(each[1].max()))[0]
+    if parts is not None and tried[-1][0] is best:
+        return parts, best
+    parts = None
+    work, make = distributed(best / best.sum())
+    return make(), work
 
 
-def others_share(share: float, own: float, other: float) -> float:
-    """The part with which both would take as long, if seconds were proportional to parts: own with `share`, other with
-    the rest."""
-    rates = share / max(own, 1e-9), (1 - share) / max(other, 1e-9)
-    return rates[0] / sum(rates)
+def ends_together(
+    tried: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
+) -> tuple[NDArray[np.float64], float]:
+    """The work of each member with which all end together, and when they do.
+
+    tried: work and seconds of each. The seconds of a member are a straight line: through those of the last two trials,
+    or in proportion to its work where this has hardly changed. A member that ends later without work has none.
+    """
+    work, seconds = tried[-1]
+    few = 0.02 * work.sum() / len(work)
+    plain = np.maximum(seconds, 1e-9) / np.maximum(work, few)
+    slopes = plain
+    if len(tried) > 1:
+        more, longer = work - tried[-2][0], seconds - tried[-2][1]
+        lines = longer / np.where(np.abs(more) > few, more, np.inf)
+        slopes = np.where(lines > 0, np.clip(lines, plain / 10, 10 * plain), plain)
+    first, used = seconds - slopes * work, np.ones(len(work), bool)
+    while True:
+        end = float((work.sum() + (first / slopes)[used].sum()) / (1 / slopes)[used].sum())
+        found = np.where(used, (end - first) / slopes, 0.0)
+        if found.min() >= 0:
+            return found, end
+        used &= found > 0
 
 
 def runs_of_work(work: NDArray[np.float64], fractions: Sequence[float]) -> list[tuple[int, int]]:

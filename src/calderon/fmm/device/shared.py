@@ -1,11 +1,13 @@
 """Fast multipole products by several backends at once."""
 
 from functools import partial
+from typing import Any
 
 from calderon.backends import Execution
+from calderon.backends.devices.sharing import Distribution
 from calderon.fmm.device.products import DeviceProduct
 from calderon.fmm.product import MultipoleProduct
-from calderon.products.shared import Distributed, SharedProduct, distributed_leaves
+from calderon.products.shared import SharedProduct, Shares, distributed_leaves
 
 
 class SharedMultipole(SharedProduct):
@@ -31,8 +33,13 @@ class SharedMultipole(SharedProduct):
         del self.parts, self.host
 
 
-def _distributed(execution: Execution, product: MultipoleProduct, share: float | None) -> Distributed:
-    count = len(execution.devices)
-    parts, work = distributed_leaves(product.near, product.far.cost, count, share, product.part)
-    there = zip(execution.devices, parts[-count:], strict=True)
-    return [*parts[:-count], *(DeviceProduct(device, part, None) for device, part in there)], work
+def _distributed(execution: Execution, product: MultipoleProduct, shares: Shares) -> Distribution:
+    here = execution.uses_processor
+    work, parts_of = distributed_leaves(product.near, product.far.cost, shares, here, product.part)
+
+    def make() -> list[Any]:
+        parts = parts_of()
+        there = zip(execution.devices, parts[here:], strict=True)
+        return [*parts[:here], *(DeviceProduct(device, part, None) for device, part in there)]
+
+    return work, make

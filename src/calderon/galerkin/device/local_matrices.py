@@ -80,9 +80,9 @@ class LocalMatrices:
 
     def tile_bytes(self) -> int:
         """Bytes of the local matrices of a tile, and of the rows that the host fetches, of two tiles unless there is
-        one."""
+        one, and none where `out` has no memory, as products without a matrix have it."""
         (count, functions, *_), room, rows = self._room(), self._bytes_of(self._room()), 0
-        if isinstance(self.out, np.ndarray):
+        if isinstance(self.out, np.ndarray) and any(self.out.strides):
             rows = min(self.out.shape[0], count * functions) * (1 if count == len(self.test.triangles) else 2)
         return room + rows * self.out.shape[1] * self.out.dtype.itemsize
 

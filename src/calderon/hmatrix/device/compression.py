@@ -7,20 +7,22 @@ keeps one group of threads busy long. The blocks of a device stay there. What a 
 holds, is done by the others.
 """
 
+import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Deliver, Device, Execution, HandedOver, counted, share_tasks
+from calderon.backends import Deliver, Device, Execution, HandedOver, at_the_same_time, counted, share_tasks
 from calderon.galerkin.rows.device import DeviceRows
 from calderon.hmatrix.compression import Advance, Blocks, Compression, Matrix, Points, cost_of, pieces_of
 from calderon.hmatrix.device.dense_blocks import DeviceDenseBlocks
 from calderon.hmatrix.device.skeleton import DeviceCompression
 from calderon.hmatrix.hmatrix import HMatrix
-from calderon.hmatrix.tolerances import Sample, Scales, sampled
+from calderon.hmatrix.tolerances import Sample, Scales, SumRows, sampled
 from calderon.hmatrix.tree.block_tree import BlockTree
 
 ROUND, ROUNDS = 1e9, 8
@@ -36,17 +38,24 @@ class DeviceTeam:
     ) -> None:
         self.devices, self.rows, self.dtype, self.tree = devices, rows, dtype, tree
         self._dense: dict[str, DeviceDenseBlocks] = {}
+        self._locks = {each.name: threading.Lock() for each in devices}
 
     def dense_blocks(self, device: Device) -> DeviceDenseBlocks:
         """The dense blocks on one of the devices."""
-        if device.name not in self._dense:
-            self._dense[device.name] = DeviceDenseBlocks(self.rows(device), self.dtype, self.tree)
-        return self._dense[device.name]
+        with self._locks[device.name]:
+            if device.name not in self._dense:
+                self._dense[device.name] = DeviceDenseBlocks(self.rows(device), self.dtype, self.tree)
+            return self._dense[device.name]
 
-    def sampled(self, scales: Scales) -> tuple[Sample, float]:
+    def sampled(self, scales: Scales, sums: SumRows | None) -> tuple[Sample, float]:
         """The rows of a sample, and about the largest entry of functions that touch, by the first device that does not
-        fail; the error of the last one where all do."""
+        fail; the error of the last one where all do. sums: those of the processor, which then makes the sample, and
+        the largest entry is 0. Meanwhile all devices prepare their dense blocks."""
         found: list[tuple[Sample, float]] = []
+
+        def prepare(device: Device) -> None:
+            with suppress(Exception):  # it comes again when blocks are needed, and others do the work
+                self.dense_blocks(device)
 
         def on_device(device: Device, _: range, __: Deliver) -> None:
             try:
@@ -56,7 +65,16 @@ class DeviceTeam:
             except Exception as error:  # drivers raise what they like
                 raise HandedOver(f"{device.name} ({device.label}) failed: {error}") from error
 
-        share_tasks(None, [partial(on_device, each) for each in self.devices], np.ones(1))
+        def sample() -> None:
+            if sums is not None:
+                found.append((sampled(sums, self.tree, scales, np.empty(0, self.dtype).real.dtype), 0.0))
+            else:
+                share_tasks(None, [partial(on_device, each) for each in self.devices], np.ones(1))
+
+        if self.devices:
+            at_the_same_time([sample, *(partial(prepare, each) for each in self.devices)])
+        else:
+            sample()
         return found[0]
 
 
@@ -96,6 +114,8 @@ def compress_on_devices(
             if name not in prepared:
                 prepared[name] = DeviceCompression(team.dense_blocks(device), work, alone)
             prepared[name].compress([piece for number in chosen for piece in tasks[number]])
+            if not alone:
+                device.synchronize()  # speeds are those of kernels, not of launches
         except Exception as error:  # drivers raise what they like
             working.remove(device)
             prepared.pop(name, None)

@@ -294,7 +294,8 @@ class NearFilling:
                     part.ready_for_regular(zones)
             made.append(_Group(parts, *sides))
         for chosen in self._chunks(numbers, made):
-            self._fill(chosen, made, sides[0])
+            with self.device.large:
+                self._fill(chosen, made, sides[0])
         return made[-1].parts[0].found
 
     def _chunks(self, numbers: Index, groups: Sequence[_Group]) -> list[Index]:
@@ -308,10 +309,7 @@ class NearFilling:
         sizes = np.max([each.pairs_of(pairs) * each.numbers for each in groups], axis=0)
         bytes_of = sizes * self.dtype.itemsize
         most = bytes_together(self.device, int(bytes_of.max(initial=0)), "two leaves")
-        runs = runs_that_fit(bytes_of, most)
-        together = max((int(bytes_of[run].sum()) for run in runs), default=0)
-        require_device_memory(self.device, together, "the local matrices of near blocks", ADVICE)
-        return [numbers[run] for run in runs]
+        return [numbers[run] for run in runs_that_fit(bytes_of, most)]
 
     def _fill(self, numbers: Index, groups: Sequence[_Group], rows: Clusters) -> None:
         """Compute blocks together: local matrices and sums of each term, then the numbers that are stored."""
@@ -321,9 +319,12 @@ class NearFilling:
         first = np.append(new, len(pairs))
         table, count, heights = self._records(numbers, np.repeat(np.arange(len(new)), np.diff(first)))
         blocks, threads = indices(device, table), int(store.sizes[1][numbers].sum())
+        strips_of = [_Strips.of(group, rows, first, pairs) for group in groups]
+        room = max(strips.pairs * group.numbers for strips, group in zip(strips_of, groups, strict=True)) + count
+        needed = room * store.parts * real.itemsize
+        require_device_memory(device, needed, "the local matrices of near blocks", ADVICE)
         entries = zeros(device, (count, store.parts), real)
-        for group in groups:
-            strips = _Strips.of(group, rows, first, pairs)
+        for group, strips in zip(groups, strips_of, strict=True):
             records, lists = indices(device, strips.records), device.array(strips.lists)
             width = max(1, len(group.parts[0].trial.triangles))
             room = (-(-strips.pairs // width), group.numbers, width)
@@ -335,6 +336,7 @@ class NearFilling:
                     "gather_blocks", threads, *matrices, records, blocks, len(numbers), *group.tables, lists,
                     group.numbers, part.local_shape[1], width, threads, entries,
                 )  # fmt: skip
+            del matrices  # before those of another group are made
         self._kernels.launch("store_blocks", heights, entries, blocks, len(numbers), heights, *self.memory.there)
 
     def _records(self, numbers: Index, strip: Index) -> tuple[Index, int, int]:
