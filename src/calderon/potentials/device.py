@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Execution, Source, real_name
+from calderon.backends import Execution, Source, real_name, require_device_memory
 from calderon.greens import RadialGreen
 from calderon.greens.green import green_defines
 from calderon.mesh.errors import AccuracyWarning
@@ -75,7 +75,10 @@ def device_sums(
         part = slice(first, first + block)
         count = len(flat[part])
         segments, share = _segments(count, len(targets))
-        chunk = max(1, min(LAUNCHES.chunk, room // (real.itemsize * (3 + 2 * emission.values * segments))))
+        each = real.itemsize * (3 + 2 * emission.values * segments)
+        chunk = max(1, min(LAUNCHES.chunk, room // each))
+        needed = real.itemsize * segments * share * columns + min(chunk, len(targets)) * each
+        require_device_memory(device, needed, f"potentials of {count} points", "take fewer points at a time")
         packed = np.zeros((segments * share, columns), real)
         packed[:, used] = 1.0  # padding: no charge at distance 1
         packed[:count, :used] = np.where(is_charge, flat[part] / size, flat[part])
@@ -89,6 +92,7 @@ def device_sums(
             given = (device.array(x), on_device, constants, out, x.shape[1], share)
             device.launch(program, "field", threads, group, *given)
             sums = device.to_host(out).sum(axis=0, dtype=np.float64)
+            del given, out  # before those of the next chunk are made
             total[start : start + chunk] += size * (sums[:, 0] + 1j * sums[:, 1]).T
     return total
 

@@ -114,8 +114,8 @@ def share_tasks(
 
     def on_device(number: int) -> None:
         worker = first + number
-        length, leave = (functools.partial(each, worker) for each in (speeds.length, speeds.too_long))
-        while tasks := queue.take_run(length, lambda task: leave(task, queue.pending)):
+        leave = functools.partial(speeds.too_long, worker)
+        while tasks := queue.take_run(lambda left: speeds.length(worker, left), lambda n: leave(n, queue.pending)):
             started = time.perf_counter()
             try:
                 devices[number](tasks, lambda tasks=tasks: queue.exclusive(tasks))  # type: ignore[misc]

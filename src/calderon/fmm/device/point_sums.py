@@ -82,11 +82,12 @@ class DeviceSums:
     def _far(self, kernels: Kernels, tree: DeviceOctree, table: Any, numbers: Any, fields: Any, real: Any) -> None:
         """Add the fields of separated boxes, by all five passes."""
         device, kinds, leaves, size = self.device, self.kinds, tree.number_of_leaves, (table.order.p + 1) ** 2
+        require_device_memory(device, table.nbytes, "tables of translations", self.advice)
         passes = DevicePasses.on(tree, table)
         widest = max(kinds.numbers, kinds.fields) * size
-        needed = real.itemsize * (2 * passes.boxes * table.rank + leaves * widest) + table.nbytes
+        needed = real.itemsize * (2 * passes.boxes * table.rank + leaves * widest)
         require_device_memory(device, needed, "expansions of boxes", self.advice)
-        self.nbytes += needed
+        self.nbytes += needed + table.nbytes
         # P2M: by the basis functions, then the combinations
         basis, groups = device.empty((leaves, widest), real), -(-leaves // TOGETHER)
         here = tree.boxes, tree.leaves, tree.sources.places, numbers, numbers.shape[1], basis
