@@ -44,6 +44,13 @@ def measured(name: str, unknowns: int, backend: str, repeat: int) -> dict[str, A
     """Host seconds and counted work of one set-up, in this process, which has one thread for the package; host
     seconds are the least of `repeat` set-ups. The process is ended where it takes longer than HANGING."""
     faulthandler.dump_traceback_later(HANGING, exit=True)
+    try:
+        return _measured(name, unknowns, backend, repeat)
+    finally:  # the process computes other sizes
+        faulthandler.cancel_dump_traceback_later()
+
+
+def _measured(name: str, unknowns: int, backend: str, repeat: int) -> dict[str, Any]:
     row = next(each for each in ROWS if each.name == name)
     device = cal.backends.get(backend)
     if device is None:
@@ -62,7 +69,6 @@ def measured(name: str, unknowns: int, backend: str, repeat: int) -> dict[str, A
         samplers.append(sampler)
     least = min(samplers, key=lambda each: each.host)
     phases = {name: value for name, value in phases_of(least.used).items() if name != TRANSFERS}
-    faulthandler.cancel_dump_traceback_later()
     places = {f"{place}{' (shared)' if shared else ''}": value for (place, shared), value in least.used.items()}
     size = given.unknowns if hasattr(given, "unknowns") else given.shape[0]
     return {

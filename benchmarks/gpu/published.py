@@ -75,7 +75,7 @@ def phases(screen: Console, device: Device, unknowns: int, repeat: int) -> dict[
     return {"unknowns": operator.shape[0], "product_seconds": whole, "kernel_seconds": kernels}
 
 
-def target_strength(screen: Console, device: Device, precision: str) -> dict[str, Any]:
+def target_strength(screen: Console, device: Device, precision: Any) -> dict[str, Any]:
     """Largest difference of the target strength of a rigid hull by the device from that by the processor in double
     precision, in per cent of the largest one's amplitude: published are .0081 %."""
     mesh = cal.mesh.ellipsoid([5.0, 0.6, 0.6], HULL)

@@ -121,7 +121,8 @@ def phase_of(place: str) -> str:
 
 class Sampler:
     """Seconds by place, (place, shared), while a caller is inside: `used`, processor time of all threads of Python;
-    `passed`, wall-clock of the thread of the caller. An error of the sampler is raised where the caller leaves."""
+    `passed`, wall-clock of the thread of the caller. An error of the sampler is raised where the caller leaves without
+    one."""
 
     def __init__(self) -> None:
         self._error: BaseException | None = None
@@ -139,10 +140,12 @@ class Sampler:
         self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._ended.set()
         self._thread.join()
         sys.setswitchinterval(self._interval)
+        if kind is not None:
+            return  # the error of the caller, which that of the sampler would hide
         if self._error is not None:
             raise RuntimeError("the sampler ended early: its seconds are too few; repeat the run") from self._error
         self._sample()

@@ -79,6 +79,16 @@ def test_runs_follow_the_measured_speeds():
     assert speeds.length(1, pending) < 30  # the last tasks are the longest
 
 
+def test_workers_that_failed_have_no_share():
+    """They are not as fast as the others, as those are of whom nothing is measured, and nothing is left to them."""
+    speeds, pending = Speeds(np.ones(320), [1, 1]), list(range(160))
+    speeds.record(0, range(16), 0.16)
+    speeds.record(1, range(16), 16.0)
+    assert speeds.too_long(1, 159, [159])
+    speeds.used[0] = False
+    assert speeds.length(1, pending) == 80 and not speeds.too_long(1, 159, [159])
+
+
 def test_members_leave_what_would_take_them_longer_than_the_others():
     speeds = Speeds(np.ones(100), [2, 1])
     assert not speeds.too_long(0, 5, [5, 6])  # nothing is measured
@@ -159,6 +169,34 @@ def test_what_one_leaves_the_others_do(on_processor):
         parts = share_tasks(processor, devices, np.ones(COUNT), NEIGHBOURS, lambda: steps.append(1))
     assert sorted(ledger.done) == list(range(COUNT)) and len(steps) == COUNT
     assert len(runs) == 2 and not ledger.clashes and parts.sum() == pytest.approx(1)
+
+
+def test_what_one_had_left_it_does_where_the_other_fails(monkeypatch):
+    """The slow one has ended, as the other is faster, when this one fails in its second run."""
+    left, runs, done, known = threading.Event(), [], [], Speeds.too_long
+
+    def too_long(speeds, worker, *given):
+        found = known(speeds, worker, *given)
+        if found and worker == 1:
+            left.set()
+        return found
+
+    def fast(tasks, deliver):
+        runs.append(tasks)
+        if len(runs) > 1:
+            assert left.wait(10)
+            raise HandedOver("the fast one failed") from OSError("gone")
+        time.sleep(0.01)  # so that its second run are not all tasks
+        done.extend(tasks)
+
+    def slow(tasks, deliver):
+        time.sleep(0.0 if left.is_set() else 0.5)
+        done.extend(tasks)
+
+    monkeypatch.setattr(Speeds, "too_long", too_long)
+    with pytest.warns(SharingWarning, match="the fast one failed"):
+        share_tasks(None, [fast, slow], np.ones(20))
+    assert sorted(done) == list(range(20)) and len(runs) == 2
 
 
 def test_the_cause_is_raised_where_there_are_no_others():

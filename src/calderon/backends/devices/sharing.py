@@ -39,20 +39,22 @@ Deliver = Callable[[], AbstractContextManager[Any]]
 class Speeds:
     """Record of the `work` (in any unit) that each worker did in `seconds`.
 
-    weights: the work of each task. threads: tasks that each worker does at once.
+    weights: the work of each task. threads: tasks that each worker does at once. used: which workers have not failed.
     """
 
     def __init__(self, weights: NDArray[np.float64], threads: Sequence[int]) -> None:
         self.weights, self.threads = weights, threads
         self.work, self.seconds = np.zeros(len(threads)), np.zeros(len(threads))
+        self.used = [True] * len(threads)
 
     def record(self, worker: int, tasks: Iterable[int], seconds: float) -> None:
         self.work[worker] += self.weights[list(tasks)].sum()
         self.seconds[worker] += seconds
 
     def rate(self, worker: int) -> float:
-        """Work per second; 0 before anything is measured."""
-        return float(self.work[worker] / self.seconds[worker]) if self.seconds[worker] > 0 else 0.0
+        """Work per second; 0 before anything is measured, and for a worker that failed."""
+        known = self.used[worker] and self.seconds[worker] > 0
+        return float(self.work[worker] / self.seconds[worker]) if known else 0.0
 
     def length(self, worker: int, pending: list[int]) -> int:
         """How many of the last pending tasks are the next run of a worker.
@@ -62,7 +64,7 @@ class Speeds:
         """
         left = self.weights[pending]
         own = self.rate(worker)
-        rates = sum(self.rate(each) or own for each in range(len(self.work)))
+        rates = sum(self.rate(each) or own for each in np.flatnonzero(self.used).tolist())
         wanted = self.weights.sum() / (64 * len(self.work))
         if own > 0:
             wanted = max(0.5 * left.sum() * own / rates, 0.02 * own)
@@ -121,7 +123,7 @@ def share_tasks(
                 devices[number](tasks, lambda tasks=tasks: queue.exclusive(tasks))  # type: ignore[misc]
             except HandedOver as failure:
                 working.remove(number)
-                speeds.seconds[worker] = 0.0  # no longer used
+                speeds.used[worker] = False
                 if not working and processor is None:
                     raise failure.__cause__ or failure from None
                 failures.append(str(failure))
