@@ -1,5 +1,6 @@
 """Pre-corrected FFT of planar metal in layers against the dense matrix."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -9,7 +10,13 @@ import scipy.sparse as sp
 import calderon as cal
 from calderon.backends.devices.device_matrix import on_device
 from calderon.backends.devices.fourier import DeviceFourier
+from calderon.fft import grid_operator
+from calderon.fft import operator as grids
 from calderon.fft.device import DeviceGrid
+from calderon.fft.expressions import assemble_fft
+from calderon.fft.grid import Grid
+from calderon.fft.near import near_pairs
+from calderon.fft.near_inverse import exact_near
 from calderon.products.device.vectors import Vectors
 
 FREQUENCY, PITCH = 12e9, 12.5e-3
@@ -37,6 +44,14 @@ def operator(interfaces):
 @cache
 def dense(interfaces):
     return operator(interfaces).assemble().to_array()
+
+
+@cache
+def load(interfaces):
+    """w w^T of some functions on all plates, as lumped elements of long gaps have them."""
+    count = len(dense(interfaces))
+    w = sp.csr_array((np.arange(1.0, 9.0), (np.linspace(0, count - 1, 8).astype(int), np.zeros(8, int))), (count, 1))
+    return sp.csr_array((0.3 - 0.2j) * abs(dense(interfaces)).max() * (w @ w.T))
 
 
 def error(found, interfaces):
@@ -95,6 +110,34 @@ def test_sheets_with_an_impedance_are_a_sparse_term():
     assert np.allclose(found.near_entries(i, j), expected[i, j], rtol=1e-9, atol=1e-14)
 
 
+def test_loads_couple_functions_far_apart():
+    """Entries that are added stand outside the near radius, too, in products, near entries and preconditioners."""
+    field, added, exact = operator(1), load(1), dense(1) + load(1).toarray()
+    found = grid_operator(field + 0.1 * cal.identity(field.trial), near=PITCH / 3, local=added)
+    exact += 0.1 * field.trial.mass_matrix().toarray()
+    reach = np.linalg.norm(np.subtract(*(found.grid.middles[each] for each in added.tocoo().coords)), axis=1)
+    assert (reach > 2 * PITCH).any() and found.near.nnz < 0.2 * found.shape[0] ** 2
+    x = np.random.default_rng(4).standard_normal(len(exact))
+    assert np.linalg.norm(found @ x - exact @ x) < 3e-4 * np.linalg.norm(exact @ x) and found.error < 3e-4
+    part = exact_near(found, 3.0).tocoo()
+    assert np.abs(part.data - exact[part.coords]).max() < 1e-9 * np.abs(exact).max()
+    assert set(zip(*added.nonzero(), strict=True)) <= set(zip(*part.coords, strict=True))
+    i, j = field.trial.mass_matrix().nonzero()
+    assert np.allclose(found.near_entries(i, j), exact[i, j], rtol=1e-9, atol=1e-14)
+
+
+def test_functions_exactly_as_far_apart_as_the_radius_are_near():
+    """On a lattice, and in a row where quotients of places and the radius are integers but for rounding."""
+    plate = cal.mesh.plate([20e-3, 20e-3], 2e-3).translated([0, 0, ONE.top])
+    grid = Grid.of(cal.layered_electric_field(ONE, FREQUENCY, cal.RWG(plate)).horizontal_metal, None, 3)
+    row = replace(grid, middles=np.arange(280)[:, None] * [3e-3, 0.0] + 0.7, radii=np.full(280, 1e-3))
+    for functions, reach in ((grid, 4e-3), (grid, 6e-3), (row, 3e-3)):
+        squares = sum(np.subtract.outer(each, each) ** 2 for each in functions.middles.T)
+        near = squares <= np.maximum(reach, np.add.outer(functions.radii, functions.radii)) ** 2 * (1 + 1e-9)
+        assert np.isclose(squares[near], reach**2, rtol=1e-9).any()
+        assert np.array_equal(near_pairs(functions, reach).toarray(), near)
+
+
 def test_impossible_requests_are_refused():
     find = operator(1).assemble
     for options, text in (
@@ -134,11 +177,12 @@ def test_transforms_on_a_device_are_those_of_numpy(opencl, length, inverse):
 
 @pytest.mark.parametrize(("precision", "accuracy", "interfaces"), [("double", 1e-12, 2), ("mixed", 1e-6, 1)])
 def test_devices_multiply_alike(opencl, interfaces, precision, accuracy):
-    """Products, adjoint ones, those with sparse factors around the field, and the iterations of GMRES there."""
+    """Products, adjoint ones, also with loads and with sparse factors around the field, and iterations of GMRES."""
     field, x = operator(interfaces), np.random.default_rng(1).standard_normal((2, len(dense(interfaces))))
     x, combine = x[0] + 1j * x[1], 2j * sp.eye_array(len(dense(interfaces))).tocsc()[:, ::2]
     for each, vector in ((field, x), (combine.T @ field @ combine, x[::2])):
-        own, there = (each.assemble("fft", backend=name, precision=precision) for name in ("numba", "opencl"))
+        given = {"precision": precision, **({"local": load(interfaces)} if each is field else {})}
+        own, there = (assemble_fft(each, backend=name, **given) for name in ("numba", "opencl"))
         assert there.backend == "opencl:0" and own.error < 1e-4 and there.error < 1e-4
         for name in ("near", "touching") if each is field else ():
             exact, found = getattr(own, name), getattr(there, name)
@@ -150,10 +194,20 @@ def test_devices_multiply_alike(opencl, interfaces, precision, accuracy):
         assert abs(infos[0].iterations - infos[1].iterations) <= 1 and "GMRES on opencl:0" in str(infos[1])
 
 
+def test_checks_on_a_device_see_what_is_wrong_there(opencl, monkeypatch, capsys):
+    """One row is the processor's; progress is shown, too."""
+    right = operator(1).assemble("fft", backend="opencl", progress=True)
+    assert right.error < 1e-4 and "near entries" in capsys.readouterr().out
+    make = grids.DeviceNear
+    monkeypatch.setattr(grids, "DeviceNear", lambda device, matrix, factor, special, *rest: make(
+        device, matrix, factor, 1.1 * special, *rest))  # fmt: skip
+    assert operator(1).assemble("fft", backend="opencl").error > 1e-3
+
+
 @pytest.mark.parametrize(("interfaces", "team"), [(1, "opencl:0+opencl:1"), (2, "numba+opencl:0")])
 def test_several_backends_multiply_alike(two, team, interfaces):
     """They share the rows of near entries, all of them once, and one has the grid."""
-    own, shared = (operator(interfaces).assemble("fft", backend=name) for name in ("numba", team))
+    own, shared = (grid_operator(operator(interfaces), name, local=load(interfaces)) for name in ("numba", team))
     x = np.random.default_rng(1).standard_normal(own.shape[1]) + 0.5j
     assert all(f"{each} (" in shared.backend for each in team.split("+")) and shared.error < 1e-4
     for found, exact in ((shared @ x, own @ x), (shared.H @ x, own.H @ x)):

@@ -13,6 +13,10 @@ from calderon.fft.kernels import grid_subtraction, put_neighbours
 from calderon.galerkin.layered.matrix import LayeredMatrix
 from calderon.pairs.grouping import grouped
 
+TIE = 1e-9
+"""Relative difference up to which a distance is the near radius: lattices have many pairs exactly that far apart, which
+rounding would decide on."""
+
 
 def boxes(grid: Grid, reach: float) -> list[NDArray[np.int64]]:
     """Functions, ascending, by boxes whose sides are one and a half near radii: those of one are computed together."""
@@ -27,22 +31,31 @@ def _farthest(grid: Grid, reach: float) -> float:
     return max(reach, 2 * float(grid.radii.max()))
 
 
-def near_pairs(grid: Grid, reach: float) -> sp.csr_array:
-    """The symmetric pattern of functions closer than reach, or so close that their triangles may touch, on any planes;
-    columns of each row increase."""
-    # functions by cells, so large that near ones are in neighbouring cells
-    number = len(grid.middles)
-    cells = np.floor((grid.middles - grid.middles.min(axis=0)) / _farthest(grid, reach)).astype(np.int64)
+def near_counts(grid: Grid, reach: float) -> tuple[NDArray[np.int64], tuple[Any, ...]]:
+    """(n,) how many functions are near each function, itself among them, and the cells by which they are found."""
+    # functions by cells, a little larger than the radius: quotients of places exactly that far apart, whose integer
+    # parts differ by one, are rounded to either side, and near functions are in neighbouring cells still
+    radii, reach = grid.radii * (1 + TIE), reach * (1 + TIE)
+    size = _farthest(grid, reach) * (1 + 2 * TIE)
+    cells = np.floor((grid.middles - grid.middles.min(axis=0)) / size).astype(np.int64)
     shape = cells.max(axis=0) + 1
     begins, order = grouped(cells[:, 0] * shape[1] + cells[:, 1], int(shape.prod()))
-    # lengths of rows, then their columns
-    given, ends = (cells, shape, begins, order, grid.middles, grid.radii, reach), np.zeros(number, np.int64)
-    put_neighbours(*given, ends, np.zeros(0, np.int32))
-    starts = np.concatenate([[0], np.cumsum(ends)])
+    found = cells, shape, begins, order, grid.middles, radii, reach
+    counts = np.zeros(len(cells), np.int64)
+    put_neighbours(*found, counts, np.zeros(0, np.int32))
+    return counts, found
+
+
+def near_pairs(grid: Grid, reach: float, added: sp.csr_array | None = None) -> sp.csr_array:
+    """The symmetric pattern of functions closer than reach, or so close that their triangles may touch, on any planes,
+    and of the entries of a matrix that is added, however far apart; columns of each row increase."""
+    counts, given = near_counts(grid, reach)
+    number, starts = len(counts), np.concatenate([[0], np.cumsum(counts)])
     columns = np.empty(starts[-1], np.int32)
     put_neighbours(*given, starts[:-1].copy(), columns)
     kind = np.int32 if starts[-1] <= np.iinfo(np.int32).max else np.int64
-    return sp.csr_array((np.ones(starts[-1], np.bool_), columns, starts.astype(kind)), (number, number))
+    near = sp.csr_array((np.ones(starts[-1], np.bool_), columns, starts.astype(kind)), (number, number))
+    return near if added is None or not added.nnz else sp.csr_array(near + added.astype(np.bool_))
 
 
 def one_order(pattern: sp.csr_array, groups: list[NDArray[np.int64]]) -> sp.csr_array:
@@ -67,15 +80,16 @@ def exact_entries(
     groups = boxes(grid, reach)
     pattern = one_order(pattern, groups)
     values = np.zeros(pattern.nnz, dtype=complex)
-    far = _farthest(grid, reach) + 2 * float(grid.radii.max())
+    middles, margin = grid.middles, 2 * float(grid.radii.max())
     step = counted(advance, len(groups))
 
     def work(group: int) -> None:
         rows = groups[group]
         part = pattern[rows]
         columns = np.unique(part.indices)
-        block = matrix.distant_block(rows, columns, far)
         local = np.repeat(np.arange(len(rows)), np.diff(part.indptr))
+        far = float(np.linalg.norm(middles[rows[local]] - middles[part.indices], axis=1).max()) + margin
+        block = matrix.distant_block(rows, columns, far)
         to = np.arange(part.nnz) + np.repeat(pattern.indptr[rows] - part.indptr[:-1], np.diff(part.indptr))
         values[to] = block[local, np.searchsorted(columns, part.indices)]
 

@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-import scipy
 
 from calderon.fft.expressions import grids_in
 from calderon.fft.grid import SPACINGS, Grid
+from calderon.fft.near import near_counts
 from calderon.fft.operator import Parts
 from calderon.operators.methods import Plan
 from calderon.products.cost import Cost
@@ -39,8 +39,7 @@ def _plan(operator: Any, precision: str, spacing: float | None, order: int, near
     planes = len(metal.heights)
     grid = Grid.of(metal, spacing, order)
     reach = SPACINGS * grid.spacing if near is None else near
-    tree = scipy.spatial.cKDTree(grid.middles)
-    pairs = (tree.count_neighbors(tree, max(reach, 2 * float(grid.radii.max()))) + count) // 2
-    nbytes = 300 * int(pairs) + 64 * int(np.prod(grid.shape)) * (2 * planes**2 + 6 * planes)
+    pairs = (int(near_counts(grid, reach)[0].sum()) + count) // 2
+    nbytes = 300 * pairs + 64 * int(np.prod(grid.shape)) * (2 * planes**2 + 6 * planes)
     setup, product = Cost(field.special_flops + 4e5 * float(pairs)), Cost(nbytes=nbytes)
     return Plan("fft", nbytes, setup.seconds, product.seconds, precision=precision)

@@ -142,7 +142,8 @@ class Board(Described):
         return out
 
     def local_part(self, frequency: float) -> sp.csr_array:
-        """Terms of the sheet impedance and of loads in entries of functions with common triangles."""
+        """Terms of the sheet impedance, between functions with common triangles, and of loads, between all functions of
+        one gap."""
         sheet: Any = self.sheet
         space = self.function_space
         impedance = sheet.impedance(frequency) / VACUUM_IMPEDANCE
