@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.backends import Execution, get
+from calderon.backends import DeviceMatrix, Execution, get
 from calderon.fmm.layout import Layout
 from calderon.fmm.near import near_store
 from calderon.fmm.orders import FUNCTIONS, first_order
@@ -71,6 +71,20 @@ def wave_stores(operator, precision, rtol=0.0):
         found.append(medium.near[0].store)
     assert isinstance(found[1].memory, DeviceNumbers) and len(found[0].layout.pairs) > 50
     return found
+
+
+def test_checked_rows_are_the_processor_s_where_a_device_has_no_room_for_products(opencl, monkeypatch):
+    def refuse(self, x):
+        raise MemoryError
+
+    form, x = STATIC["linear"], np.ones((LINEAR.dimension, 2))
+    given = form, [form], np.arange(0, 60, 7), np.dtype(float)
+    there, products = near_filling.checked_rows(*given, [opencl], x)
+    assert isinstance(there, DeviceMatrix)
+    monkeypatch.setattr(DeviceMatrix, "_matmat", refuse)
+    here, expected = near_filling.checked_rows(*given, [opencl], x)
+    assert isinstance(here, np.ndarray) and np.array_equal(expected, here @ x)
+    assert distance(products, expected) < BOUNDS["double"]
 
 
 @pytest.mark.parametrize(("name", "precision"), [(name, "double") for name in STATIC] + [("curls", "single")])

@@ -176,7 +176,7 @@ def elastic_check(terms: Sequence[Term], transposed: bool = False, devices: Sequ
         own = chosen[top]
         require_memory(8 * len(own) * width, f"{len(own)} rows of {each.atom!r}", "try a coarser mesh")
         matrix, given = each.atom.T if transposed else each.atom, vectors[left : left + width]
-        products[number] = each.factor * (checked_rows(matrix, [each.atom], own, double, devices) @ given)
+        products[number] = each.factor * checked_rows(matrix, [each.atom], own, double, devices, given)[1]
 
     run_tasks(line, 2)  # side by side, as one thread makes tables of triangles
     for ((top, _), _), each in zip(ends, products, strict=True):

@@ -69,9 +69,9 @@ class WaveCheck(NamedTuple):
         vectors[:, :RANDOM] = random.standard_normal((size, RANDOM)) + 1j * random.standard_normal((size, RANDOM))
         vectors[:, RANDOM] = plane_wave(operator)
         real = np.dtype(np.float64 if double else np.float32)
-        entries = checked_rows(operator, integrals_of(operator), rows, real, devices)
+        entries, exact = checked_rows(operator, integrals_of(operator), rows, real, devices, vectors)
         groups = np.repeat([0, 1], [RANDOM, 1])
-        return WaveCheck(Check(rows, vectors, np.asarray(entries @ vectors), groups, weights), entries)
+        return WaveCheck(Check(rows, vectors, exact, groups, weights), entries)
 
     @property
     def rounding(self) -> float:

@@ -95,18 +95,20 @@ def checked_rows(
     rows: Index,
     real: "np.dtype[Any]",
     devices: Sequence[Device],
-) -> NDArray[Any] | DeviceMatrix:
-    """The entries of an operator in some rows, increasing, with which products are compared: computed by the first of
-    some devices that has kernels of all its forms in that precision, and room, where they stay; else by the
-    processor."""
+    vectors: NDArray[Any],
+) -> tuple[NDArray[Any] | DeviceMatrix, NDArray[Any]]:
+    """The entries of an operator in some rows, increasing, and their products (rows, k) with vectors (n, k), with which
+    others are compared: by the first of some devices that has kernels of all its forms in that precision, and room for
+    both, where entries stay; else by the processor."""
     precision = "single" if real == np.float32 else "double"
     for device in able(devices, forms, real)[:1]:
         execution = Execution.of(device.name, precision, mixed=True)
         with suppress(MemoryError):
             matrix = DeviceMatrix(device, (len(rows), operator.shape[1]), execution.dtype(operator.is_complex))
             fill_matrix(DevicePlace(matrix, execution, 0, 0, matrix.shape), operator, rows)
-            return matrix
-    return entries_of(operator, Execution.of("numba", precision, mixed=True), rows, None)
+            return matrix, np.asarray(matrix @ vectors)
+    entries = entries_of(operator, Execution.of("numba", precision, mixed=True), rows, None)
+    return entries, np.asarray(entries @ vectors)
 
 
 def special_bytes(form: BilinearForm, kind: "np.dtype[Any]") -> int:
