@@ -1,5 +1,6 @@
 """Every variant of the device sources that operators request, found by a request: a device that only takes notes."""
 
+import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -29,7 +30,7 @@ class NoteTaker:
     label, is_gpu, has_double = "takes notes", True, True
 
     def __init__(self, name: str = "cuda:0") -> None:
-        self.name = name
+        self.name, self.large = name, threading.RLock()
         self.sources: list[Source] = []
         self.launched: set[tuple[str, str]] = set()
 
