@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from calderon.backends import run_tasks, thread_count
 from calderon.backends.numba import kernel
@@ -50,7 +51,7 @@ def _multiply_add() -> Any:
 
 def _operations(real: type) -> float:
     run, count, repeats = _multiply_add(), thread_count(), 20_000_000
-    rows = [np.full(width(real), 0.5, real) for _ in range(count)]
+    rows: list[NDArray[Any]] = [np.full(width(real), 0.5, real) for _ in range(count)]
     run(rows[0], 10)
     best = best_of(3, lambda: run_tasks(lambda task: run(rows[task], repeats), count))
     return 2 * 12 * width(real) * repeats * count / best

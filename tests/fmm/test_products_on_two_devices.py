@@ -54,7 +54,7 @@ def test_same_numbers(two, build, team, bound):
     assert all(each in fast.backend for each in team.split("+")) and fast.backend.count("%") >= len(team.split("+"))
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal((operator.shape[1], 2)), rng.standard_normal(operator.shape[0]) + 0.5j
-    assert distance(fast @ x, same @ x) < bound
+    assert distance(fast @ x, same @ x) < bound and np.array_equal(fast @ x, fast @ x)
     assert distance(fast.T @ y, same.T @ y) < bound and distance(fast.H @ y, same.H @ y) < bound
 
 

@@ -103,4 +103,4 @@ class Execution:
         if not self.parts:
             return "+".join(names)
         total = np.sum(self.parts, axis=0)
-        return " + ".join(f"{name} ({part:.0%})" for name, part in zip(names, total / total.sum(), strict=True))
+        return " + ".join(f"{name} ({part:.0%})" for name, part in zip(names, total / (total.sum() or 1), strict=True))

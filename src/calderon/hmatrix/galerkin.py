@@ -273,15 +273,11 @@ class _Composition:
         scales = scales_of(operator, blocks, wavenumber, supports)
         make = functools.cache(lambda: rows_of(operator, rows.clusters, columns.clusters, execution))
         entries = make() if with_processor or operator.is_layered else None
-        found: list[Any] = [] if entries is None else [entries.found]  # the search for touching and near pairs
 
         def on_device(device: Device) -> DeviceRows:
-            """The rows on a device."""
+            """The rows on a device, which searches for touching and near pairs itself."""
             form: Any = operator
-            given = rows.clusters, columns.clusters, execution, device, found[0] if found else None
-            made = device_rows(form, *given)
-            found.append(made.found)
-            return made
+            return device_rows(form, rows.clusters, columns.clusters, execution, device)
 
         # a sample of entries, for the errors of blocks and for the check of the matrix
         dtype = execution.dtype(operator.is_complex)

@@ -148,6 +148,9 @@ TRIAL = 0.125
 """The part of all work that the processor has in the first trial of `balanced`."""
 TRIALS, CLOSE = 4, 0.05
 """Trials of `balanced` at most; how much longer than necessary the slowest member may take in one that is kept."""
+SHORT = 5e-3
+"""Products that take fewer seconds are not tried with other parts: Python changes threads after 5 ms
+(`sys.getswitchinterval`), so that seconds of shorter ones say which member came first."""
 LEAST_SECONDS, REPEATS = 0.1, 3
 """Products are timed so often, or for so long."""
 
@@ -187,30 +190,46 @@ def balanced(
 
     distributed(shares): how work is distributed that is to have these shares, or the nearest that are possible.
     shares: the first that are tried. seconds_of(parts): what each member takes. MemoryError where the first parts do
-    not fit; later ones that do not are not used.
+    not fit, or their product; later ones that do not are not used. Parts are made again, which sends all near blocks
+    again, where this promises more than seconds of the same parts, measured twice, have differed.
     """
     tried = list[tuple[NDArray[np.float64], NDArray[np.float64]]]()
     work, make = distributed(shares)
-    while True:
+    if work.sum() == 0:
+        return make(), work
+    noise, better = 0.0, True
+    while better:
         parts: Parts | None = None  # those of the last trial are gone before others are made
         try:
             parts = make()
+            seconds = seconds_of(parts)
+            if better := seconds.max() > SHORT and _gain([*tried, (work, seconds)]) > 0:
+                again = seconds_of(parts)
+                noise = max(noise, float(np.abs(again - seconds).max() / seconds.max()))
+                seconds = np.minimum(seconds, again)
         except MemoryError:
             if not tried:
                 raise
+            parts = None
             break
-        tried.append((work, seconds_of(parts)))
-        wanted, least = ends_together(tried)
-        work, make = distributed(wanted / wanted.sum())
-        same = any(np.allclose(work, each, 0.02, 1e-4 * each.sum()) for each, _ in tried)
-        if len(tried) == TRIALS or same or tried[-1][1].max() <= (1 + CLOSE) * least:
-            break
-    best = min(tried, key=lambda each: float(each[1].max()))[0]
-    if parts is not None and tried[-1][0] is best:
-        return parts, best
+        tried.append((work, seconds))
+        if better := better and len(tried) < TRIALS and _gain(tried) > noise:
+            wanted = ends_together(tried)[0]
+            work, make = distributed(wanted / wanted.sum())
+            better = not any(np.allclose(work, each, 0.02, 1e-4 * each.sum()) for each, _ in tried)
+    # the last parts, unless others were better by more than the noise
+    ends = [float(each.max()) for _, each in tried]
+    best = tried[int(np.argmin(ends))][0]
+    if parts is not None and ends[-1] <= (1 + CLOSE + noise) * min(ends):
+        return parts, tried[-1][0]
     parts = None
     work, make = distributed(best / best.sum())
     return make(), work
+
+
+def _gain(tried: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> float:
+    """How much longer the last trial takes than if all ended together, of this time, less CLOSE."""
+    return float(tried[-1][1].max()) / ends_together(tried)[1] - 1 - CLOSE
 
 
 def ends_together(

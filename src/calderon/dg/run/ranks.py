@@ -64,6 +64,7 @@ class RankDevice:
     def __init__(self, device: Device, free: int, rank: int | None, sharers: int) -> None:
         self._device, self._free = device, free // sharers
         self.name, self.has_double, self.is_gpu = device.name, device.has_double, device.is_gpu
+        self.large = device.large
         self.label = f"{device.label}, {sharers} ranks share it" if sharers > 1 else device.label
         self._who = f"{device.name} ({device.label})" + ("" if rank is None else f" of rank {rank}")
 

@@ -1,5 +1,6 @@
 """Tiles of local matrices on a device, gathered into rows (gather.c): neither atomics nor colours are needed."""
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -56,7 +57,6 @@ class LocalMatrices:
         given = self.device, "galerkin/device/gather.c", self.stored, SMALL_GROUP
         self.tile_kernels = Kernels.of(*given, OUT_COMPLEX=self.is_complex)
         count, width = len(self.test.triangles), len(self.trial.triangles)
-        self.columns = int(self.trial.places.max(initial=-1)) + 1  # further ones belong to others (blocks.py)
         start, triangles, functions = carriers_of(self.trial.places, self.out.shape[1])
         lists = start, functions * np.int32(width) + triangles
         self.column_start, self.column_entries = (self.device.array(each.astype(np.int32)) for each in lists)
@@ -78,13 +78,19 @@ class LocalMatrices:
         """Bytes of local matrices in arrays of this shape, one of real parts and one of imaginary ones, if any."""
         return math.prod(shape) * self.stored.itemsize * (2 if self.is_complex else 1)
 
+    @functools.cached_property
+    def columns(self) -> int:
+        """Columns of the matrix that have entries; further ones belong to others (blocks.py)."""
+        return int(self.trial.places.max(initial=-1)) + 1
+
     def tile_bytes(self) -> int:
         """Bytes of the local matrices of a tile, and of the rows that the host fetches, of two tiles unless there is
         one, and none where `out` has no memory, as products without a matrix have it."""
         (count, functions, *_), room, rows = self._room(), self._bytes_of(self._room()), 0
         if isinstance(self.out, np.ndarray) and any(self.out.strides):
-            rows = min(self.out.shape[0], count * functions) * (1 if count == len(self.test.triangles) else 2)
-        return room + rows * self.out.shape[1] * self.out.dtype.itemsize
+            tiles = count, min(count, len(self.test.triangles) - count)
+            rows = sum(min(self.out.shape[0], each * functions) for each in tiles)
+        return room + rows * self.columns * self.out.dtype.itemsize
 
     def add_between(self, first: int, last: int, deliver: Deliver = nullcontext) -> Iterator[None]:
         """All pairs of the test triangles first .. last - 1, added to the matrix tile by tile, to that of the host in

@@ -15,7 +15,6 @@ from calderon.galerkin.forms.form import SCALARS
 from calderon.galerkin.regular.distant import Zones
 from calderon.galerkin.rows.cluster_tables import SIDE, positions, row_integers, triangle_order
 from calderon.galerkin.rows.entry_kernels import Clusters
-from calderon.galerkin.rows.special_pairs import FoundPairs
 from calderon.greens.green import green_defines
 
 
@@ -24,8 +23,8 @@ class DeviceRows(NamedTuple):
     kernels on the device: numbers and integers of the row side, of the column side, scalars.
 
     special: the touching and near pairs, as special.h reads them. room (clusters,) of either side: numbers of working
-    memory that the entries of a cluster take. found: the search for special pairs. work (clusters,) of either side:
-    values of the Green's function that the entries of a cluster with one function take, on average.
+    memory that the entries of a cluster take. work (clusters,) of either side: values of the Green's function that the
+    entries of a cluster with one function take, on average.
     """
 
     device: Device
@@ -34,7 +33,6 @@ class DeviceRows(NamedTuple):
     special: tuple[Any, ...]
     row_room: NDArray[np.int64]
     column_room: NDArray[np.int64]
-    found: FoundPairs | None
     row_work: NDArray[np.float64]
     column_work: NDArray[np.float64]
 
@@ -45,12 +43,11 @@ def device_rows(
     columns: Clusters,
     execution: Execution,
     device: Device,
-    found: FoundPairs | None = None,
 ) -> DeviceRows:
     """The rows of an operator on a device, and its touching and near pairs; rows, columns: clusters of test and trial
-    functions; found: an earlier search for those pairs, taken where it fits."""
+    functions."""
     kind = execution.dtype(operator.is_complex)
-    pairs = DeviceSpecialPairs.on(device, operator, execution, found, 1.0, kind)
+    pairs = DeviceSpecialPairs.on(device, operator, execution, None, 1.0, kind)
     zones = Zones.common([pairs])
     nodes = Nodes.of(pairs, zones)
     # both sides in cluster order, once where they are the same
@@ -78,7 +75,7 @@ def device_rows(
     row_work, column_work = (nodes.usual**2 * support * each for each, support in zip(triangles, supports, strict=True))
     defines = row_defines(operator, nodes)
     given = device, defines, arguments, special, row_room, column_room
-    return DeviceRows(*given, pairs.found, row_work, column_work)
+    return DeviceRows(*given, row_work, column_work)
 
 
 def row_defines(operator: BilinearForm, nodes: Nodes) -> Defines:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Deliver, Device, Execution, HandedOver, at_the_same_time, counted, share_tasks
+from calderon.backends import Deliver, Device, Execution, HandedOver, at_once, at_the_same_time, counted, share_tasks
 from calderon.galerkin.rows.device import DeviceRows
 from calderon.hmatrix.compression import Advance, Blocks, Compression, Matrix, Points, cost_of, pieces_of
 from calderon.hmatrix.device.dense_blocks import DeviceDenseBlocks
@@ -71,8 +71,8 @@ class DeviceTeam:
             else:
                 share_tasks(None, [partial(on_device, each) for each in self.devices], np.ones(1))
 
-        if self.devices:
-            at_the_same_time([sample, *(partial(prepare, each) for each in self.devices)])
+        if self.devices:  # the sample in this thread, whose filters warnings obey
+            at_once(lambda: at_the_same_time([partial(prepare, each) for each in self.devices]), sample)
         else:
             sample()
         return found[0]

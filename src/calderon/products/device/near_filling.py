@@ -329,8 +329,8 @@ class NearFilling:
         for group, strips in zip(groups, strips_of, strict=True):
             records, lists = indices(device, strips.records), device.array(strips.lists)
             width = max(1, len(group.parts[0].trial.triangles))
-            room = (-(-strips.pairs // width), group.numbers, width)
-            matrices = device.empty(room, real), device.empty(room if store.parts == 2 else (1,), real)
+            shape = -(-strips.pairs // width), group.numbers, width
+            matrices = device.empty(shape, real), device.empty(shape if store.parts == 2 else (1,), real)
             for part in group.parts:
                 given, work = (records, len(new), group.row_lists, lists), strips.pairs * part.nodes.usual**2
                 part.integrate_strips(strips.groups, given, *matrices, partial(float, work))
