@@ -74,7 +74,7 @@ def stepped(mesh: cal.TetrahedralMesh, backend: str, order: int, flux: str) -> N
     simulation.run(3 * simulation.time_step)
 
 
-FFT = {"method": "fft", "spacing": lens.PITCH / 12, "near": lens.PITCH / 2}
+FFT: dict[str, Any] = {"method": "fft", "spacing": lens.PITCH / 12, "near": lens.PITCH / 2}
 CASES = (
     Case("dense", 2_048, rows.double_layer, partial(product, method="dense", keep_on_device=True)),
     Case("dense, on the host", 2_048, rows.double_layer, partial(product, method="dense")),

@@ -75,14 +75,15 @@ def phases(screen: Console, device: Device, unknowns: int, repeat: int) -> dict[
     return {"unknowns": operator.shape[0], "product_seconds": whole, "kernel_seconds": kernels}
 
 
-def target_strength(screen: Console, device: Device, precision: Any) -> dict[str, Any]:
+def target_strength(screen: Console, device: Device, precision: str) -> dict[str, Any]:
     """Largest difference of the target strength of a rigid hull by the device from that by the processor in double
     precision, in per cent of the largest one's amplitude: published are .0081 %."""
     mesh = cal.mesh.ellipsoid([5.0, 0.6, 0.6], HULL)
     angle = np.linspace(0, np.pi, ANGLES)
     directions = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
     found = []
-    for backend, kind in (("numba", "double"), (device.name, precision)):
+    choices: tuple[tuple[str, Any], ...] = ("numba", "double"), (device.name, precision)
+    for backend, kind in choices:
         problem = cal.SoundHardScattering(mesh, 2.0)
         wave = cal.PlaneWave(direction=[-1, 0, 0], wavenumber=2.0)
         solution = problem.solve(wave, method="dense", rtol=1e-6, backend=backend, precision=kind)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import calderon as cal
-from calderon.backends import Counters, Source, count_work
+from calderon.backends import Counters, Execution, Source, count_work
 from calderon.backends.devices.counters import FETCHED, H100, SENT, CardRates, Work
+from calderon.galerkin.assembly import add_block
 
 
 def test_launches_and_transfers_are_counted_while_inside(opencl):
@@ -66,6 +67,12 @@ def test_memory_is_requested_before_it_is_taken(opencl):
         assert counters.held == matrix.nbytes < 0.5 * counters.most
         del matrix
     assert counters.held == 0 and counters.requested == pytest.approx(counters.most, rel=0.1)
+    # a block within a wider matrix takes rows of its own columns
+    matrix = np.zeros((space.dimension, 8 * space.dimension))
+    with Counters(opencl) as counters:
+        double_layer = cal.double_layer(cal.Laplace(), space)
+        add_block(matrix, double_layer, 1.0, None, None, Execution.of("opencl", "double"))
+    assert counters.requested == pytest.approx(counters.most, rel=0.1)
 
 
 @pytest.mark.variant
