@@ -16,6 +16,8 @@ from calderon.products.device.tables import indices
 
 GROUP = 64
 """Threads of a group."""
+ENTRY = 20
+"""Bytes of a near entry on a device: its value in double precision and its column."""
 LARGE = "a pre-corrected FFT operator", "use a larger spacing, a smaller near, or backend='numba'"
 """Words of refusals: an object that needs memory, and advice."""
 Index = NDArray[np.int64]
@@ -55,8 +57,8 @@ class EntriesThere(NamedTuple):
 
 
 def bytes_of_entries(count: int, rows: int) -> int:
-    """Bytes of so many entries on a device: values in double precision, columns and starts."""
-    return 20 * count + 4 * rows
+    """Bytes of a sparse matrix with so many entries and rows on a device."""
+    return ENTRY * count + 4 * rows
 
 
 class DeviceNear:

@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 from calderon.backends import Execution, runs_of_work
 from calderon.backends.devices.sharing import Distribution
 from calderon.fft.device import DeviceGrid
+from calderon.fft.device_near import ENTRY
 from calderon.fft.grid import Grid
 from calderon.products.device.sums import DeviceSparse
 from calderon.products.shared import Shares
 
-ENTRY = 20
-"""Bytes of a near entry on a device."""
 PASSES = 10
 """Times that a product reads or writes all waves: four transforms, the product with spectra, to and from nodes."""
 
