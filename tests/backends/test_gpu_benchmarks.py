@@ -167,13 +167,18 @@ def test_host_seconds_of_a_row(opencl, monkeypatch, screen, record):
     """Evaluations are those of all pairs where none is distant, then fewer."""
     host = load("gpu.host", monkeypatch)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-    host.measure(screen, None, Namespace(only="dense", unknowns=512, repeat=1, backend="opencl", record=record))
+    given = Namespace(only="dense", unknowns=512, repeat=1, backend="opencl", record=record, full=False)
+    host.measure(screen, None, given)
     assert [row["unknowns"] for row in record.content["rows"]] == [128, 288, 512]
     pairs = [row["kernels"]["regular"]["evaluations"] / 36 for row in record.content["rows"]]
     assert pairs[:2] == [128**2, 288**2] and 0.9 * 512**2 < pairs[2] < 512**2
     (law,) = record.content["laws"]
     assert law["expected_seconds"] == law["host_seconds"] + law["kernel_seconds"] > 0
     assert "a model and no measurement" in " ".join(screen.export_text().split())
+    given.full = True
+    host.measure(screen, None, given)
+    (row,) = record.content["rows"]
+    assert row["unknowns"] == 512 and 0 < row["host_seconds"] < row["wall_seconds"] and not record.content["laws"]
 
 
 def test_time_stepping_on_ranks(opencl, monkeypatch):
