@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import calderon as cal
 from calderon.backends import Counters, Execution, Source, count_work
 from calderon.backends.devices.counters import FETCHED, H100, SENT, CardRates, Work
 from calderon.galerkin.assembly import add_block
+from calderon.products.device.sums import DeviceSparse
 
 
 def test_launches_and_transfers_are_counted_while_inside(opencl):
@@ -73,6 +75,14 @@ def test_memory_is_requested_before_it_is_taken(opencl):
         double_layer = cal.double_layer(cal.Laplace(), space)
         add_block(matrix, double_layer, 1.0, None, None, Execution.of("opencl", "double"))
     assert counters.requested == pytest.approx(counters.most, rel=0.1)
+
+
+def test_memory_of_sparse_matrices_is_requested(opencl):
+    pattern = np.random.default_rng(0).random((300, 200)) < 0.1
+    for unit in (1.0, 1j, 1 + 1j):
+        with Counters(opencl) as counters:
+            DeviceSparse(opencl, sp.csr_array(unit * pattern))
+        assert counters.requested == counters.most > 0
 
 
 @pytest.mark.variant

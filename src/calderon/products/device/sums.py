@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Device
+from calderon.backends import Device, require_device_memory
 from calderon.backends.devices.device_matrix import on_device, on_host, vector_type
 from calderon.operators.products import SandwichProduct, SumOfProducts
 from calderon.operators.tree import Term
@@ -66,6 +66,9 @@ class DeviceSparse(DeviceOperator):
         self.device, self.kind = device, vector_type(device)
         self.is_complex = matrix.dtype.kind == "c" and bool(matrix.imag.count_nonzero())
         numbers = [(1.0, matrix.real), (1j, matrix.imag)][: 1 + self.is_complex]
+        ends = sum(matrix.shape) + 2
+        needed = sum(2 * part.nnz * (self.kind.itemsize + 4) + 4 * ends for _, part in numbers if part.nnz)
+        require_device_memory(device, needed, "a sparse matrix and its transpose", 'use backend="numba"')
         self._matrices = [(unit, [self._sent(sp.csr_array(each)) for each in (part, part.T)])
                           for unit, part in numbers if part.nnz]  # fmt: skip
 
