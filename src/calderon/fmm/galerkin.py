@@ -222,7 +222,11 @@ def _is_part(layer: IntegralOperator, other: IntegralOperator) -> bool:
 
 def _lies_on(space: Any, whole: Any) -> bool:
     """Whether all triangles of one space carry the other one."""
-    return space.mesh is whole.mesh and bool(np.isin(space.triangles, whole.triangles).all())
+    if space.mesh is not whole.mesh or len(space.triangles) > len(whole.triangles):
+        return False
+    return len(whole.triangles) == whole.mesh.number_of_triangles or bool(
+        np.isin(space.triangles, whole.triangles).all()
+    )
 
 
 class _Composition:

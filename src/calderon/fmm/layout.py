@@ -112,7 +112,7 @@ class Side:
         leaf[order] = np.repeat(np.arange(len(lists.leaves)), np.diff(runs[lists.leaves])[:, 0])
         return Side(elements, leaf, len(lists.leaves))
 
-    @property
+    @cached_property
     def counts(self) -> NDArray[np.int64]:
         """(leaves,) triangles of each leaf."""
         return np.bincount(self.leaf, minlength=self.leaves)
@@ -167,7 +167,7 @@ class Layout:
         def divided(cube: Cube, sides: tuple[Elements, Elements], share: int) -> Octree:
             one, two = sides
             each = [one] if same else [one, two]
-            deepest = [np.clip(np.log2(cube.edge / own.least), 0, DEEPEST).astype(np.int64) for own in each]
+            deepest = [np.clip(np.log2(cube.edge / own.least), 0, DEEPEST).astype(np.int8) for own in each]
             levels = deepest[0], deepest[-1]
             return octree(one.centres, None if same else two.centres, promise.leaf // share, levels, cube)
 
@@ -229,12 +229,10 @@ class Layout:
 
     def near_entries(self, form: BilinearForm) -> int:
         """Entries between pieces in neighbouring leaves, both halves of symmetric forms."""
-        target, source = self.lists.near_pairs.T
         rows, columns = self.rows.pieces(form.test), self.columns.pieces(form.trial)
-        return int(np.diff(rows.starts)[target] @ np.diff(columns.starts)[source])
+        return self.lists.near_sum(np.diff(rows.starts), np.diff(columns.starts))
 
     @property
     def near_triangles(self) -> float:
         """Pairs of triangles of neighbouring leaves."""
-        target, source = self.lists.near_pairs.T
-        return float(self.rows.counts[target] @ self.columns.counts[source])
+        return float(self.lists.near_sum(self.rows.counts, self.columns.counts))

@@ -49,7 +49,7 @@ def near_store(
     clusters = _clusters(sides[0]), _clusters(sides[0] if symmetric else sides[1])
     components = getattr(form.trial, "components", 1)
     special = special_bytes(form, execution.dtype(False))
-    scratch = max([SCRATCH_BYTES, *(each.memory() // LIMITS.few for each in devices[:1])])
+    scratch = max([SCRATCH_BYTES, *(each.memory() // LIMITS.share for each in devices[:1])])
     more = min(scratch, special)
     take = memory_for(devices, [form], execution.real, "a fast multipole operator", more)
     store = NearStore.empty(

@@ -23,7 +23,6 @@ from calderon.galerkin.regular.element_tables import LANES, TestSide, TrialSide,
 from calderon.galerkin.regular.tile import TileKind, tile_kernel, tile_scratch
 from calderon.galerkin.selection import (
     Rows,
-    Selection,
     carried,
     common_frame,
     filled_rows,
@@ -82,10 +81,9 @@ class Block(SpecialPart):
         self.test = select(test, rows)
         self.trial = self.test if test is trial and rows is columns else select(trial, columns)
         scale, origin = common_frame(test.mesh, trial.mesh)
-        self.test_surface = _surface(test, self.test, scale, origin)
-        self.trial_surface = self.test_surface
-        if test is not trial or self.test is not self.trial:
-            self.trial_surface = _surface(trial, self.trial, scale, origin)
+        one, other = self.triangles_of_sides
+        self.test_surface = _surface(*one, scale, origin)
+        self.trial_surface = self.test_surface if other is one else _surface(*other, scale, origin)
         self.scale, self.green, self.real, self.is_complex = scale, green, real, out.dtype.kind == "c"
         self.parameters = np.array([value / scale for value in green.parameters])
         own = _extents(test, self.test_surface)
@@ -351,9 +349,8 @@ def _extents(space: Any, surface: FlatTriangles) -> Extents:
     return space.mesh.unit_extents if whole else extents(surface.corners)
 
 
-def _surface(space: Any, selection: Selection, scale: float, origin: NDArray[np.float64]) -> FlatTriangles:
-    """The selected supporting triangles of a space in coordinates (x - origin) * scale. ValueError for curved ones."""
-    mesh, chosen = space.mesh, space.triangles[selection.triangles]
+def _surface(mesh: Any, chosen: NDArray[np.int64], scale: float, origin: NDArray[np.float64]) -> FlatTriangles:
+    """The chosen triangles of a mesh in coordinates (x - origin) * scale. ValueError for curved ones."""
     frame = mesh.unit_frame if mesh.is_flat and are_in_order(chosen, mesh) else (0.0, origin)
     if scale == frame[0] and np.array_equal(origin, frame[1]):
         return mesh.unit_triangles

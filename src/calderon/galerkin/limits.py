@@ -35,8 +35,11 @@ def resolved_triangles(green: RadialGreen, *spaces: Any) -> None:
     needles."""
     for space in spaces:
         _refuse_needles(space)
+    wavenumber = abs(complex(green.wavenumber))
+    if wavenumber * max(space.mesh.largest_extents[0] for space in spaces) <= min(LARGEST_PHASE, PHASES.small_phase):
+        return
     longest = max(float(space.mesh.diameters[space.triangles].max()) for space in spaces)
-    phase = abs(complex(green.wavenumber)) * longest
+    phase = wavenumber * longest
     if phase > LARGEST_PHASE:
         raise ValueError(
             f"{green} changes by {phase:.3g} radians along the longest edge of {longest:.3g}, and triangles are "
@@ -54,6 +57,8 @@ def resolved_triangles(green: RadialGreen, *spaces: Any) -> None:
 def _refuse_needles(space: Any) -> None:
     """MeshError for triangles whose length exceeds their height too often: rounding spoils their integrals."""
     mesh, numbers = space.mesh, space.triangles
+    if mesh.largest_extents[1] <= PHASES.needle:  # of all triangles
+        return
     ratio = mesh.diameters[numbers] ** 2 / (2 * mesh.areas[numbers])
     if not (thin := np.flatnonzero(ratio > PHASES.needle)).size:
         return

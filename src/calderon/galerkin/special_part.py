@@ -1,5 +1,6 @@
 """The touching and near pairs of a block: which ones, by which rules, and their local matrices added to rows."""
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -161,13 +162,16 @@ class SpecialPart:
     def _backward(self, pairs: NDArray[np.int32]) -> NDArray[np.bool_]:
         """(n,) where the test triangle has the larger number in the mesh: a pair has one rule in all matrices, in
         whatever order these take triangles."""
-        (mesh, first), (other, second) = self._triangles_of_sides()
+        (mesh, first), (other, second) = self.triangles_of_sides
         return np.asarray((mesh is other) & (first[pairs[:, 0]] > second[pairs[:, 1]]))
 
-    def _triangles_of_sides(self) -> tuple[tuple[Any, NDArray[np.int64]], ...]:
+    @functools.cached_property
+    def triangles_of_sides(self) -> tuple[tuple[Any, NDArray[np.int64]], ...]:
         """Mesh and triangles of the test and of the trial side."""
-        given = (self.test_space, self.test), (self.trial_space, self.trial)
-        return tuple((space.mesh, space.triangles[chosen.triangles]) for space, chosen in given)
+        test = self.test_space.mesh, self.test_space.triangles[self.test.triangles]
+        if self.trial_space is self.test_space and self.trial is self.test:
+            return test, test
+        return test, (self.trial_space.mesh, self.trial_space.triangles[self.trial.triangles])
 
     def _add_special_between(self, bounds: NDArray[np.int64], rows: Rows | None = None) -> None:
         """The touching and near pairs of the test triangles between two bounds."""

@@ -190,14 +190,46 @@ def enlarge(points, bounds):
 
 
 @kernel
-def put_corners(vertices, triangles, chosen, scale, origin, corners):
-    """Fill corners (n, 3, 3) with those of the chosen (n,) of the triangles (T, 3) between vertices (V, 3), in
-    coordinates (x - origin) * scale."""
+def put_triangles(vertices, triangles, area_vectors, chosen, scale, origin, out):
+    """Fill out (`FlatTriangles`) with the chosen (n,) of the triangles (T, 3) between vertices (V, 3), with normals
+    times areas (T, 3), in coordinates (x - origin) * scale."""
     for n in range(len(chosen)):
+        t = chosen[n]
         for a in range(3):
-            vertex = triangles[chosen[n], a]
+            vertex = triangles[t, a]
             for c in range(3):
-                corners[n, a, c] = (vertices[vertex, c] - origin[c]) * scale
+                out.corners[n, a, c] = (vertices[vertex, c] - origin[c]) * scale
+        area = np.sqrt(area_vectors[t, 0] ** 2 + area_vectors[t, 1] ** 2 + area_vectors[t, 2] ** 2)
+        for c in range(3):
+            out.normals[n, c] = area_vectors[t, c] / area
+        out.jacobian[n] = 2 * area * scale**2
+
+
+@kernel
+def put_used(triangles, used):
+    """Mark in used (V,) the vertices of triangles (n, 3)."""
+    for t in range(len(triangles)):
+        for a in range(3):
+            used[triangles[t, a]] = True
+
+
+@kernel
+def put_places(vertex_places, triangles, order, places):
+    """Fill places (n, 3) with those of vertices, vertex_places (V,), of triangles (T, 3) in an order (n,)."""
+    for n in range(len(order)):
+        for a in range(3):
+            places[n, a] = vertex_places[triangles[order[n], a]]
+
+
+@kernel
+def largest_extents(diameters, areas):
+    """The largest of the longest edges (n,) of triangles with areas (n,), and the largest ratio of such an edge to the
+    height on it."""
+    longest = thinnest = 0.0
+    for t in range(len(areas)):
+        longest = max(longest, diameters[t])
+        thinnest = max(thinnest, diameters[t] ** 2 / (2 * areas[t]))
+    return longest, thinnest
 
 
 @kernel

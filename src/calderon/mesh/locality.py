@@ -12,7 +12,7 @@ DEEPEST = 20
 """Levels of a Morton key of 60 bits."""
 LEVELS = 13
 """Levels by which neighbours come together: a cell is 1/8192 of the longest extent."""
-DIGIT = 10
+DIGIT = 11
 """Bits by which keys are sorted at a time."""
 
 
@@ -27,38 +27,68 @@ def locality_order(points: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def order_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The stable order of Morton keys, by their digits from the last one on."""
-    found, spare = np.empty((2, len(keys), 2), np.int64)
-    found[:, 0], found[:, 1] = keys, np.arange(len(keys))
-    passes = sort_by_digits(found, spare)
-    return (spare if passes % 2 else found)[:, 1].copy()
+    """The stable order of keys that are not negative, such as Morton keys."""
+    return sorted_keys(keys)[1]
+
+
+def sorted_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Keys (n,) that are not negative, increasing, and their stable order (n,).
+
+    They are sorted by the digits in which they differ, from the last one on; by comparisons where these digits and the
+    numbers of keys do not fit into one number.
+    """
+    count = len(keys)
+    differing = int(differing_bits(keys))
+    shift, number = max(0, (differing & -differing).bit_length() - 1), max(0, count - 1).bit_length()
+    bits = differing.bit_length() - shift
+    if bits + number > 63:
+        order = np.argsort(keys, kind="stable")
+        return keys.take(order), order
+    packed, spare = np.empty((2, count), np.int64)
+    sort_by_digits(keys, shift, bits, number, packed, spare)
+    return packed, spare
 
 
 @kernel
-def sort_by_digits(found, spare):
-    """Sort rows (n, 2) by their first numbers, from one array, `found` at first, to the other, `spare`, in each
-    pass; return the number of passes."""
-    # how often each digit occurs
-    digits = 3 * DEEPEST // DIGIT
-    counts = np.zeros((digits, 1 << DIGIT), np.int64)
-    for i in range(len(found)):
+def differing_bits(keys):
+    """The bits in which some of the keys (n,) differ."""
+    found = np.int64(0)
+    for i in range(len(keys)):
+        found |= keys[i] ^ keys[0]
+    return found
+
+
+@kernel
+def sort_by_digits(keys, shift, bits, number, packed, spare):
+    """Fill packed (n,) with the keys (n,), increasing, and spare (n,) with their order.
+
+    Keys differ in so many bits behind the last `shift` ones; number: bits of their numbers, which are sorted with them.
+    """
+    # keys with their numbers, and how often each digit occurs
+    digits, last = (bits + DIGIT - 1) // DIGIT, (np.int64(1) << DIGIT) - 1
+    counts = np.zeros((digits, 1 << DIGIT), np.int32)
+    kept = ((np.int64(1) << bits) - 1) << shift
+    for i in range(len(keys)):
+        key = (keys[i] & kept) >> shift
+        packed[i] = (key << number) | i
         for d in range(digits):
-            counts[d, (found[i, 0] >> (DIGIT * d)) & ((1 << DIGIT) - 1)] += 1
-    passes = 0
+            counts[d, (key >> (DIGIT * d)) & last] += 1
+    one, other = packed, spare
     for d in range(digits):
-        before = np.int64(0)
-        if len(found) == 0 or counts[d, (found[0, 0] >> (DIGIT * d)) & ((1 << DIGIT) - 1)] == len(found):
-            continue  # one digit for all
-        # where each digit begins, and rows in the order of digits
+        # where each digit begins, and keys in the order of digits
+        before, place = np.int32(0), number + DIGIT * d
         for k in range(1 << DIGIT):
             counts[d, k], before = before, before + counts[d, k]
-        for i in range(len(found)):
-            k = (found[i, 0] >> (DIGIT * d)) & ((1 << DIGIT) - 1)
-            spare[counts[d, k], 0], spare[counts[d, k], 1] = found[i, 0], found[i, 1]
+        for i in range(len(one)):
+            k = (one[i] >> place) & last
+            other[counts[d, k]] = one[i]
             counts[d, k] += 1
-        found, spare = spare, found
-        passes += 1
-    return passes
+        one, other = other, one
+    # keys and numbers apart, with the bits that all have
+    common, numbers = (keys[0] & ~kept) if len(keys) else np.int64(0), (np.int64(1) << number) - 1
+    for i in range(len(keys)):
+        both = one[i]
+        packed[i], spare[i] = ((both >> number) << shift) | common, both & numbers
 
 
 @jitable_part

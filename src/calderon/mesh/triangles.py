@@ -18,7 +18,7 @@ from calderon.mesh.errors import MeshError, OrientationWarning, warn
 from calderon.mesh.faces.named_faces import NamedFaces
 from calderon.mesh.files.exchange import Exchange
 from calderon.mesh.files.writing import write
-from calderon.mesh.geometry import Extents, FlatTriangles, Geometry, extents, put_corners
+from calderon.mesh.geometry import Extents, FlatTriangles, Geometry, extents, put_triangles
 from calderon.mesh.shapes.division import quartered
 from calderon.mesh.shapes.edge_refinement import refined_toward
 from calderon.mesh.shapes.feature_remeshing import remeshed_by_gmsh
@@ -57,10 +57,11 @@ class TriangleMesh(NamedFaces, Exchange):
     ) -> FlatTriangles:
         """The flat triangles of these numbers, in coordinates (x - origin) * scale, for `what`, which is made for flat
         triangles only; ValueError that names it where they are curved."""
-        corners = np.empty((len(triangles), 3, 3))
-        put_corners(self.vertices, self.triangles, triangles, scale, np.asarray(origin, float), corners)
-        areas = 2 * self.areas.take(triangles) * scale**2
-        return FlatTriangles(corners, self.normals.take(triangles, axis=0), areas)
+        count = len(triangles)
+        found = FlatTriangles(np.empty((count, 3, 3)), np.empty((count, 3)), np.empty(count))
+        given = self.vertices, self.triangles, self.area_vectors, np.ascontiguousarray(triangles, np.int64)
+        put_triangles(*given, float(scale), np.asarray(origin, float), found)
+        return found
 
     @cached_property
     def unit_triangles(self) -> FlatTriangles:

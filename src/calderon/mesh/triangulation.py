@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.mesh.coincident import coincident_points
 from calderon.mesh.errors import OrientationWarning, warn
-from calderon.mesh.geometry import enlarge, put_diameters, put_sums
+from calderon.mesh.geometry import enlarge, largest_extents, put_diameters, put_places, put_sums, put_used
 from calderon.mesh.locality import locality_order
 from calderon.mesh.orientation import consistent_orientation
 from calderon.mesh.topology import components_by_edges, edge_pairs, edge_signs, edge_table
@@ -124,6 +124,12 @@ class Triangulation:
         return _frozen(diameters)
 
     @cached_property
+    def largest_extents(self) -> tuple[float, float]:
+        """The longest edge of all triangles, and the largest ratio of the longest edge of one to the height on it."""
+        longest, thinnest = largest_extents(self.diameters, self.areas)
+        return float(longest), float(thinnest)
+
+    @cached_property
     def angles(self) -> NDArray[np.float64]:
         """Interior angles in radians, (nt, 3), at each local vertex."""
         a, b, c = (self.edge_lengths[self.triangle_edges[:, i]] for i in range(3))
@@ -153,7 +159,7 @@ class Triangulation:
     def used_vertices(self) -> NDArray[np.int64]:
         """Numbers of the vertices that belong to a triangle, sorted."""
         used = np.zeros(len(self.vertices), dtype=bool)
-        used[self.triangles] = True
+        put_used(self.triangles, used)
         return _frozen(np.flatnonzero(used))
 
     @cached_property
@@ -164,7 +170,9 @@ class Triangulation:
     @cached_property
     def local_places(self) -> NDArray[np.int64]:
         """(nt, 3) `vertex_places` of all triangles in the order of `locality`."""
-        return _frozen(self.vertex_places.take(self.triangles.take(self.locality, axis=0)))
+        places = np.empty(self.triangles.shape, np.int64)
+        put_places(self.vertex_places, self.triangles, self.locality, places)
+        return _frozen(places)
 
     @property
     def is_closed(self) -> bool:
@@ -198,8 +206,8 @@ class Triangulation:
     @cached_property
     def bounds(self) -> NDArray[np.float64]:
         """Lowest and highest corner of the bounding box, (2, 3)."""
-        bounds = np.array([[np.inf] * 3, [-np.inf] * 3])
-        enlarge(self.vertices.take(self.used_vertices, axis=0), bounds)
+        bounds, used = np.array([[np.inf] * 3, [-np.inf] * 3]), self.used_vertices
+        enlarge(self.vertices if len(used) == len(self.vertices) else self.vertices.take(used, axis=0), bounds)
         return _frozen(bounds)
 
     @cached_property

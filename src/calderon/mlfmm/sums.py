@@ -323,9 +323,7 @@ class PointTree:
     @property
     def near_pairs(self) -> float:
         """Pairs of points in neighbouring leaves."""
-        target, source = (np.diff(each.starts).astype(float)[n] for each, n in
-                          zip((self.targets, self.sources), self.lists.near_pairs.T, strict=True))  # fmt: skip
-        return float(target @ source)
+        return float(self.lists.near_sum(np.diff(self.targets.starts), np.diff(self.sources.starts)))
 
     @property
     def _unit(self) -> float:

@@ -75,11 +75,11 @@ def _bytes_of(leaf: Any) -> tuple[dict[Hashable, int], int]:
     rules there are; half of them are kept.
     """
     sides = leaf.test, leaf.trial
-    edge = max(float(side.mesh.diameters.max()) for side in sides)
+    edge, thinnest = (max(each) for each in zip(*(side.mesh.largest_extents for side in sides), strict=True))
     degree = sum(side.element.degree for side in sides)
     wavenumber = min(abs(complex(leaf.green.wavenumber)), LARGEST_PHASE / edge)  # beyond, it is refused
     products = 4 + math.prod(side.element.size for side in sides)
-    stretch = max(float((side.mesh.diameters / np.sqrt(side.mesh.areas)).max()) for side in sides)
+    stretch = math.sqrt(2 * thinnest)
     triangles = sum(len(side.support if isinstance(side, VectorSpace) else side.triangles) for side in sides)
     pieces, lists = int(6_000_000 * min(stretch, 32.0)), 2_000 * triangles
     elements = leaf.test.element, leaf.trial.element

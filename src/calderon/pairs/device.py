@@ -4,15 +4,16 @@ A thread takes one test triangle, or some. The processor sorts triangles by the 
 pairs there are, which rules occur, and which pairs it has to integrate itself.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, Kernels, Source, real_name, require_device_memory
-from calderon.backends.numba import kernel
+from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.records import Record
-from calderon.mesh.geometry import Extents, enlarge
+from calderon.mesh.geometry import Extents
 from calderon.pairs.classes import MOST_CELLS, TouchingPairs
 from calderon.pairs.gauss_counts import COUNTS
 from calderon.pairs.grouping import grouped
@@ -54,10 +55,8 @@ class PairSide(NamedTuple):
 
     def sent(self, device: Device) -> tuple[Any, Any]:
         """Records and integers on a device, as triangle_pair.h reads them."""
-        integers = np.empty((len(self.numbers), 4), np.int32)
-        for column, values in enumerate((*self.vertices.T, self.numbers)):
-            integers[:, column] = values
-        return self.records, device.array(integers)
+        integers = self.vertices, self.numbers[:, None]
+        return self.records, device.array(np.concatenate(integers, axis=1, dtype=np.int32, casting="same_kind"))
 
 
 class Candidates:
@@ -95,49 +94,62 @@ class Candidates:
     def _grids(self, own: Extents) -> tuple[Any, ...]:
         """Arguments of `list_candidates`: grids of triangles of like size, within a factor of two, whose cells are as
         wide as the distance in which these are near to each other; buckets, one or two for each triangle."""
-        numbers, integers, before = list[list[float]](), list[list[int]](), [0, 0]
-        members: list[NDArray[Any]] = [np.zeros(0, np.int32)]
-        buckets: list[NDArray[Any]] = [np.zeros(0, np.int64)]
-        cells = np.empty((len(own.size), 3), np.int32)
         lowest, highest = np.frexp([own.size.min(initial=np.inf), own.size.max(initial=0.0)])[1].tolist()
-        octave = np.frexp(own.size)[1] if lowest < highest else None
-        for level in range(lowest, highest + 1):
-            # all of them on surfaces with triangles of like size
-            chosen = slice(None) if octave is None else np.flatnonzero(octave == level)
-            centre, size = own.centre[chosen], own.size[chosen].max(initial=0)
-            if not len(centre):
-                continue
-            radius = own.radius[chosen].max()
-            bounds = np.array([[np.inf] * 3, [-np.inf] * 3])
-            enlarge(centre, bounds)
-            low, high = bounds
-            edge = max(2 * float(radius) + self.reach * float(size), float((high - low).max()) / MOST_CELLS)
-            room = 1 << len(centre).bit_length()
-            cell, bucket = np.empty((len(centre), 3), np.int32), np.empty(len(centre), np.int32)
-            put_cells(centre, low, 1 / edge, np.uint32(room - 1), cell, bucket)
-            cells[chosen] = cell
-            begins, order = grouped(bucket, room)
-            most = ((high - low) * (1 / edge)).astype(np.int64)
-            numbers.append([*low, 1 / edge, radius, size])
-            integers.append([before[1], room - 1, before[0], len(centre), *(most + 1)])
-            buckets.append(begins + before[0])
-            members.append(order if isinstance(chosen, slice) else chosen.take(order))
-            before = [before[0] + len(centre), before[1] + len(begins)]
-        tables = (np.concatenate(each, dtype=np.int32, casting="same_kind") for each in (buckets, members))
-        integers_there, *others = (self.device.array(each) for each in (np.asarray(integers, np.int32), *tables, cells))
+        octaves = max(1, highest - lowest + 1) if len(own.size) else 0
+        low, high = np.full((octaves, 3), np.inf), np.full((octaves, 3), -np.inf)
+        radius, size, count = np.zeros(octaves), np.zeros(octaves), np.zeros(octaves, np.int64)
+        put_sizes(own, lowest, low, high, radius, size, count)
+        used, there = np.flatnonzero(count), np.cumsum(count > 0) - 1
+        low, high, radius, size, count = (each[used] for each in (low, high, radius, size, count))
+        inverse = 1 / np.maximum(2 * radius + self.reach * size, (high - low).max(axis=1, initial=0) / MOST_CELLS)
+        rooms = np.array([1 << int(each).bit_length() for each in count], np.int64)
+        first = np.cumsum(rooms) - rooms
+        cells, buckets = np.empty((len(own.size), 3), np.int32), np.empty(len(own.size), np.int32)
+        put_cells(own, lowest, there, low, inverse, rooms, cells, buckets)
+        begins, members = grouped(buckets, int(rooms.sum()))
+        numbers = np.column_stack([low, inverse, radius, size])
+        most = ((high - low) * inverse[:, None]).astype(np.int64) + 1
+        integers = np.column_stack([first, rooms - 1, np.cumsum(count) - count, count, most])
+        tables = (self.device.array(each.astype(np.int32, copy=False)) for each in (integers, begins, members, cells))
+        integers_there, *others = tables
         return self.device.array(np.asarray(numbers, self.real)), integers_there, len(integers), *others
 
 
+@jitable_part
+def octave_of(size, lowest):
+    """Which factor of two a size is in, from `lowest` on, as math.frexp counts these."""
+    return math.frexp(size)[1] - lowest
+
+
 @kernel
-def put_cells(centre, low, inverse, last, cells, buckets):
-    """Fill cells (n, 3) with those of points, centre (n, 3), in a grid with the lowest corner low (3,) and 1 / edge =
-    inverse, and buckets (n,) with the numbers of their buckets, 0 to `last`, by HASH."""
-    for n in range(centre.shape[0]):
-        key = np.uint32(0)
+def put_sizes(own, lowest, low, high, radius, size, count):
+    """Fill for each factor of two of sizes the lowest and the highest corner of the box around centroids, low and high
+    (n, 3), infinite before, the largest radius and size (n,), and count (n,), zeros before, for triangles with extents
+    `own`."""
+    for n in range(own.size.size):
+        octave = octave_of(own.size[n], lowest)
+        count[octave] += 1
+        radius[octave], size[octave] = max(radius[octave], own.radius[n]), max(size[octave], own.size[n])
         for c in range(3):
-            cells[n, c] = int((centre[n, c] - low[c]) * inverse)
+            place = own.centre[n, c]
+            low[octave, c], high[octave, c] = min(low[octave, c], place), max(high[octave, c], place)
+
+
+@kernel
+def put_cells(own, lowest, there, low, inverse, rooms, cells, buckets):
+    """Fill cells (n, 3) with those of centroids in the grid of their factor of two, and buckets (n,) with the numbers
+    of their buckets, those of all grids in turn, by HASH.
+
+    there: the grid of each factor of two; low (grids, 3), inverse: lowest corners and 1 / edge; rooms: buckets.
+    """
+    for n in range(own.size.size):
+        key, grid = np.uint32(0), there[octave_of(own.size[n], lowest)]
+        for c in range(3):
+            cells[n, c] = int((own.centre[n, c] - low[grid, c]) * inverse[grid])
             key ^= np.uint32(np.uint32(cells[n, c]) * HASH[c])
-        buckets[n] = key & last
+        buckets[n] = key & np.uint32(rooms[grid] - 1)
+        for before in range(grid):
+            buckets[n] += rooms[before]
 
 
 class SentPairs(NamedTuple):

@@ -87,21 +87,20 @@ def reaches(
     accuracy = quadrature.accuracy
     if rule is None or accuracy <= 0 or degree >= len(ERRORS.points):
         return np.full(len(surface.corners), NEVER)
-    mean, longest = np.empty((2, len(surface.corners)))
-    edge_squares(np.ascontiguousarray(surface.corners), mean, longest)
     bound, power = ERRORS.of(rule, kernel, degree)
-    distance = (bound / accuracy) ** (2 / power) * mean
-    distance = np.maximum(distance, (quadrature.near + 2 * CORNER) ** 2 * longest)
+    factors, most = ((bound / accuracy) ** (2 / power), (quadrature.near + 2 * CORNER) ** 2), np.inf
     if wavenumber:
         bound, power = ERRORS.waves[degree]
-        distance[bound * (abs(wavenumber) * np.sqrt(longest)) ** power > accuracy] = NEVER
+        most = (accuracy / bound) ** (2 / power) / abs(wavenumber) ** 2
+    distance = np.empty(len(surface.corners))
+    put_reaches(np.ascontiguousarray(surface.corners), *factors, most, distance)
     return distance
 
 
 @kernel
-def edge_squares(corners, mean, longest):
-    """Fill mean (n,) and longest (n,) with the mean and the largest square of the edges of triangles with corners
-    (n, 3, 3)."""
+def put_reaches(corners, of_mean, of_longest, most, distance):
+    """Fill distance (n,) for triangles with corners (n, 3, 3): the larger one of of_mean times the mean square of the
+    edges and of_longest times the largest square, NEVER where that is more than `most`."""
     for n in range(corners.shape[0]):
         total, largest = 0.0, 0.0
         for a in range(3):
@@ -110,7 +109,7 @@ def edge_squares(corners, mean, longest):
             for c in range(3):
                 square += (corners[n, b, c] - corners[n, a, c]) ** 2
             total, largest = total + square, max(largest, square)
-        mean[n], longest[n] = total / 3, largest
+        distance[n] = max(of_mean * total / 3, of_longest * largest) if largest <= most else NEVER
 
 
 def tolerant(operator: Any, rtol: float, loosened: bool = True) -> Any:

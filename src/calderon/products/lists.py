@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.numba import kernel
 from calderon.pairs.grouping import grouped
 from calderon.products.octree import DEEPEST, Octree
 
@@ -74,6 +74,10 @@ class Lists(NamedTuple):
     near: NDArray[np.int64]
     far: Runs
 
+    def near_sum(self, targets: NDArray[np.integer], sources: NDArray[np.integer]) -> int:
+        """The sum over near pairs of the products of numbers (n,) of their target and of their source leaf."""
+        return int(sum_of_pairs(self.near_start, self.near, targets, sources))
+
     @property
     def near_pairs(self) -> NDArray[np.int64]:
         """(pairs, 2) target and source leaf."""
@@ -126,26 +130,6 @@ def numbers_of(directions: NDArray[np.int64]) -> NDArray[np.int64]:
     return numbers
 
 
-@jitable_part
-def are_neighbours(position, a, b, apart):
-    """Whether the boxes a and b of one level, with integer `position` (boxes, 3), are `apart` edges apart at most."""
-    for c in range(3):
-        if abs(position[a, c] - position[b, c]) > apart:
-            return False
-    return True
-
-
-@jitable_part
-def may_hold(position, n, b, apart):
-    """Whether a child of box n may be a neighbour of b, a box of the level below that of n; position, apart: as in
-    `find_neighbours`."""
-    for c in range(3):
-        first = 2 * position[n, c] - position[b, c]
-        if first < -apart - 1 or first > apart:
-            return False
-    return True
-
-
 @kernel
 def find_neighbours(parent, children, position, apart, half, neighbours):
     """Write the neighbours of each box, with itself, from those of its parent, to neighbours (boxes, n), ended by -1.
@@ -155,15 +139,28 @@ def find_neighbours(parent, children, position, apart, half, neighbours):
     """
     neighbours[0, 0], most = 0, neighbours.shape[1]
     neighbours[0, 1:] = -1
+    # children, as bits, that lie near a child, for each distance of the parents along an axis
+    near = np.zeros((3, 2 * apart + 1, 2), np.int64)
+    for axis in range(3):
+        for step in range(-apart, apart + 1):
+            for octant in range(8):
+                for own in range(2):
+                    if abs(2 * step + ((octant >> (2 - axis)) & 1) - own) <= apart:
+                        near[axis, step + apart, own] |= 1 << octant
     for b in range(1, len(parent)):
-        count = 0
-        for n in neighbours[parent[b]]:
+        count, p, least = 0, parent[b], b if half else 0
+        x, y, z = position[b, 0], position[b, 1], position[b, 2]
+        for n in neighbours[p]:
             if n < 0:
                 break
-            if not may_hold(position, n, b, apart):
+            bits = near[0, position[n, 0] - (x >> 1) + apart, x & 1]
+            bits &= near[1, position[n, 1] - (y >> 1) + apart, y & 1]
+            bits &= near[2, position[n, 2] - (z >> 1) + apart, z & 1]
+            if bits == 0:
                 continue
-            for c in children[n]:
-                if c >= (b if half else 0) and are_neighbours(position, b, c, apart):
+            for octant in range(8):
+                c = children[n, octant]
+                if (bits >> octant) & 1 and c >= least:
                     neighbours[b, count] = c
                     count += 1
         if count < most:
@@ -220,6 +217,18 @@ def near_lists(leaves, within, neighbours, holds, place, near):
                         else:
                             near[place[target]] = source
                             place[target] += 1
+
+
+@kernel
+def sum_of_pairs(start, near, targets, sources):
+    """The sum of targets[t] sources[s] over the sources s = near[start[t]] up to, without, near[start[t + 1]]."""
+    total = np.int64(0)
+    for t in range(len(start) - 1):
+        own = np.int64(0)
+        for n in range(start[t], start[t + 1]):
+            own += sources[near[n]]
+        total += targets[t] * own
+    return total
 
 
 @kernel

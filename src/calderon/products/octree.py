@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from calderon.backends.numba import first_at_least, jitable_part, kernel
 from calderon.mesh.geometry import enlarge
-from calderon.mesh.locality import DEEPEST, order_of, point_keys, spread
+from calderon.mesh.locality import DEEPEST, point_keys, sorted_keys, spread
 
 
 class Cube(NamedTuple):
@@ -98,7 +98,7 @@ def octree(
     sources: NDArray[np.float64],
     targets: NDArray[np.float64] | None,
     most: int,
-    deepest: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+    deepest: tuple[NDArray[np.int8], NDArray[np.int8]] | None = None,
     cube: Cube | None = None,
 ) -> Octree:
     """Divide boxes until none holds more than `most` sources or targets (n, 3); None for the same points.
@@ -114,10 +114,10 @@ def octree(
     for n, points in enumerate(given):
         key = np.empty(len(points), np.int64)
         point_keys(points, cube.low, 2**DEEPEST / cube.edge, 3 * (DEEPEST - depth), key)
-        order = order_of(key)
-        keys.append(key[order])
+        key, order = sorted_keys(key)
+        keys.append(key)
         orders.append(order)
-        limits.append(np.full(1, DEEPEST) if deepest is None else deepest[n][order])
+        limits.append(np.full(1, DEEPEST, np.int8) if deepest is None else deepest[n].take(order))
     if targets is None:
         keys, orders, limits = keys * 2, orders * 2, limits * 2
     table, children = divide(*keys, most, *limits)
@@ -140,7 +140,7 @@ def box_keys(position, level, keys):
 def shallowest(limits, lo, hi):
     """The smallest of the limits of the run lo up to, without, hi; one limit stands for all."""
     if len(limits) == 1:
-        return limits[0]
+        return np.int64(limits[0])
     least = np.int64(DEEPEST)
     for i in range(lo, hi):
         least = min(least, limits[i])
@@ -159,12 +159,13 @@ def divide(sources, targets, most, source_limit, target_limit):
     table[0] = 0
     table[0, 1], table[0, 6], table[0, 8] = -1, len(sources), len(targets)
     count, box = 1, 0
+    everywhere = min(shallowest(source_limit, 0, len(sources)), shallowest(target_limit, 0, len(targets)))
     # boxes in the order in which they are made, level by level
     while box < count:
         level, s_lo, s_hi, t_lo, t_hi = table[box, 0], table[box, 5], table[box, 6], table[box, 7], table[box, 8]
         children[box] = -1
         divides = max(s_hi - s_lo, t_hi - t_lo) > most and level < DEEPEST
-        if divides:
+        if divides and level >= everywhere:
             divides = level < min(shallowest(source_limit, s_lo, s_hi), shallowest(target_limit, t_lo, t_hi))
         # children in the order of their keys, those alone that hold anything
         if divides:

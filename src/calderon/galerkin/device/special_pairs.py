@@ -151,7 +151,7 @@ class DeviceSpecialPairs(SpecialPairs):
 
     def _candidates(self) -> Candidates:
         """Triangles that may be near to each other, from an earlier search where it fits."""
-        (mesh, first), (other, second) = sides = self._triangles_of_sides()
+        (mesh, first), (other, second) = sides = self.triangles_of_sides
         reach, one_space = self.quadrature.reach(self._coarse()), self.test_space is self.trial_space
         key = self.device.name, reach, one_space, one_space and self.half
         if self.found is None or not self.found.fits(key, sides):

@@ -68,7 +68,7 @@ class SpecialPairs(Block):
         """Coefficients and kernels, and whether moments are mirrored."""
         self.radial = radial
         super()._compile(radial, factor)
-        (mesh, first), (other, second) = self._triangles_of_sides()
+        (mesh, first), (other, second) = self.triangles_of_sides
         if all(each.is_odd for each in self.form.special) and mesh is other and np.array_equal(first, second):
             self.mirrored_moments = self.half = True
 
@@ -90,7 +90,7 @@ class SpecialPairs(Block):
 
     def _found(self) -> tuple[TouchingPairs, NDArray[np.int32], NDArray[np.float32]]:
         """Touching pairs, near pairs and their ratios, from an earlier search where it fits."""
-        sides, key = self._triangles_of_sides(), (self.half, self.quadrature.reach(self._coarse()))
+        sides, key = self.triangles_of_sides, (self.half, self.quadrature.reach(self._coarse()))
         if self.found is not None and self.found.fits((False, key[1]), sides) and self.half:
             self.found = self.found.by_half()
         if self.found is None or not self.found.fits(key, sides):
