@@ -191,8 +191,8 @@ def enlarge(points, bounds):
 
 @kernel
 def put_triangles(vertices, triangles, area_vectors, chosen, scale, origin, out):
-    """Fill out (`FlatTriangles`) with the chosen (n,) of the triangles (T, 3) between vertices (V, 3), with normals
-    times areas (T, 3), in coordinates (x - origin) * scale."""
+    """Fill out (`FlatTriangles`) with the chosen (n,) of the triangles (T, 3) between vertices (V, 3), with
+    area_vectors (T, 3), normals times areas, in coordinates (x - origin) * scale."""
     for n in range(len(chosen)):
         t = chosen[n]
         for a in range(3):
@@ -223,8 +223,8 @@ def put_places(vertex_places, triangles, order, places):
 
 @kernel
 def largest_extents(diameters, areas):
-    """The largest of the longest edges (n,) of triangles with areas (n,), and the largest ratio of such an edge to the
-    height on it."""
+    """The largest of the diameters (n,), the longest edges, of triangles with areas (n,), and the largest ratio of such
+    an edge to the height on it."""
     longest = thinnest = 0.0
     for t in range(len(areas)):
         longest = max(longest, diameters[t])
