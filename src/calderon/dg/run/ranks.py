@@ -83,6 +83,11 @@ class RankDevice:
     def memory(self) -> int:
         return self._free
 
+    @property
+    def counters(self) -> Any:
+        """Those of the device, while it is counted."""
+        return getattr(self._device, "counters", None)
+
     def fetch(self, array: Any) -> Callable[[], NDArray[Any]]:
         wait = self.guarded(self._device.fetch, array)
         return lambda: self.guarded(wait)

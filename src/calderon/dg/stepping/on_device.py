@@ -59,7 +59,7 @@ class OnDevice(System):
         if self.electric.size > largest:
             raise ValueError(f"{self.electric.size} values of a field on {device.name}: at most {largest} are possible")
         # memory, kernels, and the tables of both fluxes
-        needed = self.copies * self.electric.nbytes + self.metric.nbytes
+        needed = self.copies * self.electric.nbytes + self._tables_nbytes
         advice = "use a lower order, a coarser mesh, precision='single' or backend='numba'"
         count = self.element_blocks.mesh.number_of_tetrahedra
         require_device_memory(device, needed, f"P{reference.order} on {count} tetrahedra", advice)
@@ -76,6 +76,14 @@ class OnDevice(System):
         self._places: dict[int, tuple[NDArray[np.int64], Any, Any]] = {}
         halo = domain.halo
         self._halo = None if halo is None else DeviceHalo(halo, device, self._traces)
+
+    @property
+    def _tables_nbytes(self) -> int:
+        """Bytes of the tables on the device, with two numbers of each element and field, without those of open faces
+        and loads."""
+        tables = self.codes, self.metric, self.rows, *self.factors, *self.ghosts
+        blocks = self.element_blocks
+        return sum(each.nbytes for each in tables) + 4 * blocks.blocks * blocks.lanes * self.electric.itemsize
 
     @property
     def _defines(self) -> tuple[tuple[str, int], ...]:
@@ -302,6 +310,10 @@ class DeviceRungeKutta(OnDevice, UpwindRungeKutta):
         super().__init__(domain, device)
         self._tables = [device.array(self._riemann), *self._packed(self.volume, self.lift)]
         self._entering = [self._in_parts(each) for each in self.entering]
+
+    @property
+    def _tables_nbytes(self) -> int:
+        return super()._tables_nbytes + self._riemann.nbytes
 
     @property
     def _defines(self) -> tuple[tuple[str, int], ...]:

@@ -137,11 +137,12 @@ def _chunks(rows: int, across: int) -> int:
 
 
 def passing_bytes(traversal: Traversal, patterns: int) -> int:
-    """Bytes of intermediate numbers, at most, if a box has so many patterns: numbers between the two passes, and sums
-    over separated boxes."""
-    numbers = 0
+    """Bytes of intermediate numbers, at most, if a box has so many patterns: between the two passes, on the full grid,
+    and sums over separated boxes."""
+    one, most = patterns * traversal.real.itemsize, 0
     for level in traversal.levels:
-        across = 4 * level.widen.sizes.fine * level.widen.sizes.coarse + 2 * level.full.pitch(traversal.real)
-        above = 4 * level.lift.sizes.fine * level.lift.sizes.coarse if level.lift else 0
-        numbers = max(numbers, level.count * max(across, above))
-    return 2 * min(SCRATCH_BYTES, numbers * patterns * traversal.real.itemsize)
+        grid = 2 * level.full.pitch(traversal.real) * one
+        for sizes, wide in ((level.widen.sizes, grid), *([(level.lift.sizes, 0)] if level.lift else [])):
+            between = 4 * sizes.fine * sizes.coarse * one + wide
+            most = max(most, level.count * wide + min(level.count * between, max(SCRATCH_BYTES, between)))
+    return most

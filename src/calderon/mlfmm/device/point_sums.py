@@ -71,10 +71,15 @@ class DevicePointFar:
 
     def __init__(self, device: Device, far: Far, together: int) -> None:
         """together: columns at most that pass the tree at once."""
-        count, real = sum(KINDS[kind] for kind in (*far.source_kinds, *far.target_kinds)), far.traversal.real
+        real, levels = far.traversal.real, far.traversal.levels
         needed = far.nbytes_of(together) + passing_bytes(far.traversal, together * far.traversal.spectra)
-        points = int(far.sources.starts[-1] + far.targets.starts[-1])
-        needed += points * real.itemsize * (3 + 2 * count * together)
+        # integers of 64 bits have 32 there
+        needed -= sum(each.nbytes for level in levels for each in (*level.pairs, level.children, level.octant)) // 2
+        sides = (far.sources, far.source_kinds), (far.targets, far.target_kinds)
+        places = {id(each): int(each.starts[-1]) for each, _ in sides}
+        needed += sum(places.values()) * 3 * real.itemsize
+        numbers = (int(each.starts[-1]) * sum(KINDS[kind] for kind in kinds) for each, kinds in sides)
+        needed += 2 * sum(numbers) * together * real.itemsize
         require_device_memory(device, needed, "a sum by plane waves", ADVICE)
         self.device, self.far = device, DeviceFar(device, far)
         self.real, self.points = real, int(far.targets.starts[-1])

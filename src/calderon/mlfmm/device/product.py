@@ -148,10 +148,9 @@ def device_bytes(medium: Medium) -> int:
         return total
     far, real = medium.far, medium.far.traversal.real
     count = medium.rank * far.traversal.spectra
-    full = [2 * each.full.pitch(real) * each.count for each in far.traversal.levels]
     # vectors of both sides, in the order of leaves, too, with parts and sums of each
     total += 10 * sum(medium.shape) * real.itemsize
-    total += max(full, default=0) * count * real.itemsize + passing_bytes(far.traversal, count)
+    total += passing_bytes(far.traversal, count)
     # places, normals and maps, which are of points there, and charges or fields
     sides = {id(each.listed): each for each in (medium.waves.tests, medium.waves.charges)}
     for side, *_ in (medium.waves.tests, medium.waves.charges):
