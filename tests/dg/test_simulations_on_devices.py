@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.backends import Counters
 from calderon.dg.run import run
 from calderon.dg.run.ranks import DeviceError, RankDevice
 
@@ -33,6 +34,15 @@ def test_cavity(opencl, order, flux, precision):
         simulation.run(0.2)
         fields.append(np.concatenate([simulation.electric(points), simulation.magnetic(points)]))
     assert relative(fields[1], fields[0]) < BOUNDS[precision]
+
+
+@pytest.mark.parametrize(("flux", "precision"), [("centred", "double"), ("upwind", "single")])
+def test_memory_is_requested_before_it_is_taken(opencl, flux, precision):
+    mesh = cal.mesh.box([0, 0, 0], [1, 1, 1], cells=6)
+    with Counters(opencl) as counters:
+        simulation = cal.MaxwellDG(mesh, 3, flux, backend=opencl.name, precision=precision)
+        simulation.run(simulation.time_step)
+    assert counters.requested == pytest.approx(counters.most, rel=0.1)
 
 
 def test_waves_losses_and_open_corners(opencl):

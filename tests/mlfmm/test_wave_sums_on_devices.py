@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.backends import Counters
 from calderon.mlfmm import sums as module
 from calderon.mlfmm.device import point_sums
 
@@ -13,6 +14,13 @@ def sphere(count, radius=1.0):
     z, phi = 1 - 2 * n / count, np.pi * (1 + 5**0.5) * n
     s = np.sqrt(1 - z * z)
     return radius * np.stack([s * np.cos(phi), s * np.sin(phi), z], axis=1)
+
+
+def test_memory_is_requested_before_it_is_taken(opencl):
+    """That of the points, then of plane waves, within 10 %."""
+    with Counters(opencl) as counters:
+        cal.helmholtz_sums(sphere(40_000), complex_numbers(40_000), 25.0, rtol=1e-3, backend="opencl")
+    assert counters.requested == pytest.approx(counters.most, rel=0.1)
 
 
 def complex_numbers(*shape):
