@@ -140,7 +140,8 @@ def put_cells(own, lowest, there, low, inverse, rooms, cells, buckets):
     """Fill cells (n, 3) with those of centroids in the grid of their factor of two, and buckets (n,) with the numbers
     of their buckets, those of all grids in turn, by HASH.
 
-    own: extents of triangles; lowest: as in `octave_of`; there: the grid of each factor of two; low (grids, 3), inverse: lowest corners and 1 / edge; rooms: buckets.
+    own: extents of triangles; lowest: as in `octave_of`; there: the grid of each factor of two; low (grids, 3),
+    inverse: lowest corners and 1 / edge; rooms: buckets.
     """
     for n in range(own.size.size):
         key, grid = np.uint32(0), there[octave_of(own.size[n], lowest)]
