@@ -14,6 +14,7 @@ from calderon.backends.devices.device_matrix import GROUP, pairs, vector_type
 from calderon.backends.devices.fourier import DeviceFourier
 from calderon.fft.device_near import LARGE, EntriesThere, bytes_of_entries
 from calderon.fft.grid import Grid
+from calderon.pairs.grouping import grouped
 from calderon.products.device.sums import DeviceOperator
 from calderon.products.device.tables import indices
 from calderon.products.device.vectors import Vectors
@@ -95,15 +96,14 @@ class DeviceGrid(DeviceOperator):
         return self._along[1].transform(waves, work, components * self.nx, 1, columns, self.ny, inverse=True)
 
 
-def functions_of_nodes(grid: Grid, planes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def functions_of_nodes(grid: Grid, planes: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """For each node (plane, i, j) of a grid the functions that have it: starts (nodes + 1,), and places n m^2 + m a + b
     of the functions n that have it as their node (a, b)."""
     m, (nx, ny) = grid.order + 1, grid.shape
     i = grid.first[:, 0, None] + np.repeat(np.arange(m), m)
     j = grid.first[:, 1, None] + np.tile(np.arange(m), m)
     node = ((grid.plane[:, None] * nx + i) * ny + j).ravel()
-    order = np.argsort(node, kind="stable")
-    return np.searchsorted(node[order], np.arange(planes * nx * ny + 1)), order
+    return grouped(node, planes * nx * ny)
 
 
 def device_bytes(grid: Grid, spectra: NDArray[Any], near: sp.csr_array | EntriesThere) -> int:

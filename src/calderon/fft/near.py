@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from calderon.backends import counted, run_tasks
+from calderon.backends import counted, require_memory, run_tasks
 from calderon.backends.threads import in_parts
 from calderon.fft.grid import Grid
 from calderon.fft.kernels import grid_subtraction, put_neighbours
@@ -16,6 +16,8 @@ from calderon.pairs.grouping import grouped
 TIE = 1e-9
 """Relative difference up to which a distance is the near radius: lattices have many pairs exactly that far apart, which
 rounding would decide on."""
+NEAR_BYTES = 70
+"""Memory of a near entry while they are made."""
 
 
 def boxes(grid: Grid, reach: float) -> list[NDArray[np.int64]]:
@@ -48,9 +50,11 @@ def near_counts(grid: Grid, reach: float) -> tuple[NDArray[np.int64], tuple[Any,
 
 def near_pairs(grid: Grid, reach: float, added: sp.csr_array | None = None) -> sp.csr_array:
     """The symmetric pattern of functions closer than reach, or so close that their triangles may touch, on any planes,
-    and of the entries of a matrix that is added, however far apart; columns of each row increase."""
+    and of the entries of a matrix that is added, however far apart; columns of each row increase. MemoryError before
+    there is no room for the near entries."""
     counts, given = near_counts(grid, reach)
     number, starts = len(counts), np.concatenate([[0], np.cumsum(counts)])
+    require_memory(NEAR_BYTES * int(starts[-1]), f"{starts[-1]} near entries", "choose a smaller near= or spacing=")
     columns = np.empty(starts[-1], np.int32)
     put_neighbours(*given, starts[:-1].copy(), columns)
     kind = np.int32 if starts[-1] <= np.iinfo(np.int32).max else np.int64

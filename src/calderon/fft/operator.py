@@ -280,9 +280,9 @@ def _near(
     and the near radius. Tables that a device needs for entries alone are released at the end."""
     grid, reach = near
     pattern = near_pairs(grid, reach, parts.sparse)
-    require_memory(70 * pattern.nnz, f"{pattern.nnz} near entries", "choose a smaller near= or spacing=")
-    special = sp.csr_array(parts.factor * matrix.near[0] + parts.sparse)
-    touching = parts.factor * matrix.near[0].multiply(matrix.metal.space.mass_matrix().astype(np.bool_)) + parts.sparse
+    special = parts.factor * matrix.near[0]
+    special = sp.csr_array(special + parts.sparse) if parts.sparse.nnz else special
+    touching = parts.factor * _of_common_triangles(matrix) + parts.sparse
     there: DeviceNear | None = None
     with assembly_progress("near entries", "boxes", progress) as advance:
         if execution.devices and not execution.team:
@@ -296,6 +296,17 @@ def _near(
         if there is not None:
             counted(advance, 1)()
     return sp.csr_array(touching), entries, check
+
+
+def _of_common_triangles(matrix: LayeredMatrix) -> sp.csr_array:
+    """The near entries of functions that share a triangle."""
+    space: Any = matrix.metal.space
+    start, triangles, _ = space.carriers
+    shape = space.dimension, space.mesh.number_of_triangles
+    on = sp.csr_array((np.ones(len(triangles), np.int8), space.triangles[triangles], start), shape)
+    both = on @ on.T
+    rows, columns = both.tocoo().coords
+    return sp.csr_array((matrix.near[0][rows, columns], both.indices, both.indptr), both.shape)
 
 
 def _require_flat(parts: Parts, order: Any) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.backends.numba import kernel
 from calderon.galerkin.layered.metal import LayeredMetal
 from calderon.mesh.topology import components_by_edges
 
@@ -48,14 +49,29 @@ class EqualPieces:
 
     def copied(self, matrix: sp.csr_array) -> sp.csr_array:
         """A matrix of the kept pairs, with the entries of models for their copies, too."""
-        found: list[Any] = [matrix.tocoo()]
-        for model, copies in self.functions:
-            block = matrix[model][:, model].tocoo()
-            rows, columns = (copies[:, each].ravel() for each in block.coords)
-            found.append(sp.coo_array((np.tile(block.data, len(copies)), (rows, columns)), matrix.shape))
-        data = np.concatenate([each.data for each in found])
-        coords = tuple(np.concatenate([each.coords[n] for each in found]) for n in (0, 1))
-        return sp.coo_array((data, coords), matrix.shape).tocsr()
+        blocks = [matrix[model][:, model] for model, _ in self.functions]
+        counts = np.zeros(matrix.shape[0], np.int64)
+        for (_, copies), block in zip(self.functions, blocks, strict=True):
+            counts[copies] = np.diff(block.indptr)
+        starts = np.append(0, np.cumsum(counts))
+        starts = starts.astype(np.int32 if starts[-1] <= np.iinfo(np.int32).max else np.int64)
+        columns, data = np.empty(starts[-1], starts.dtype), np.empty(starts[-1], matrix.dtype)
+        for (_, copies), block in zip(self.functions, blocks, strict=True):
+            block.sort_indices()
+            _put_copies(copies, block.indptr, block.indices, block.data, starts, columns, data)
+        return matrix + sp.csr_array((data, columns, starts), matrix.shape)
+
+
+@kernel
+def _put_copies(copies, indptr, indices, values, starts, columns, data):
+    """Put the rows of a matrix of m functions, indptr (m + 1,), indices and values, into the rows of its copies
+    (c, m) in a larger one: starts (n + 1,), columns and data. Functions of pieces increase, and so do columns."""
+    for c in range(copies.shape[0]):
+        for row in range(copies.shape[1]):
+            to = starts[copies[c, row]]
+            for k in range(indptr[row], indptr[row + 1]):
+                columns[to], data[to] = copies[c, indices[k]], values[k]
+                to += 1
 
 
 def equal_pieces(metal: LayeredMetal) -> EqualPieces | None:

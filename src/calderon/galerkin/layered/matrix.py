@@ -130,12 +130,13 @@ class LayeredMatrix:
     @cached_property
     def special(self) -> sp.csr_array:
         """Special pairs in both orders, by rows of the table of functions."""
-        i, j = self.near[1].astype(np.int64).T
-        number = len(self.metal.space.triangles)
-        entries = np.ones(2 * len(i)), (np.concatenate([i, j]), np.concatenate([j, i]))
-        found = sp.coo_array(entries, (number, number)).tocsr()
-        found.sort_indices()
-        return found
+        (i, j), number = self.near[1].T, len(self.metal.space.triangles)
+        apart = i != j
+        rows, columns = np.concatenate([i, j[apart]]), np.concatenate([j, i[apart]])
+        # by columns, then by rows
+        order = grouped(columns, number)[1]
+        starts, place = grouped(rows[order], number)
+        return sp.csr_array((np.ones(len(rows), np.bool_), columns[order][place], starts), (number, number))
 
     def _skips(self, tests: Selection, trials: Selection) -> tuple[Index, Index]:
         """For each test triangle where its special pairs start, and the places of their trials, increasing."""

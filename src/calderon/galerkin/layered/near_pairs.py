@@ -32,6 +32,7 @@ from calderon.spaces import EdgeSpace
 
 DEGREES = ((4.0, 6), (2.0, 8), (1.3, 10), (0.8, 14), (0.0, 20))
 """(ratio of distance to size, degree of the rule for what is left): from that ratio on."""
+Index = NDArray[np.int64]
 TOGETHER = 1 << 17
 """Pairs whose products are in memory together."""
 
@@ -71,7 +72,7 @@ class LayerForm(BilinearForm):
 
 
 def near_matrix(
-    metal: LayeredMetal, quadrature: Quadrature, functions: NDArray[np.int64] | None = None
+    metal: LayeredMetal, quadrature: Quadrature, functions: Index | None = None
 ) -> tuple[sp.csr_array, NDArray[np.int32]]:
     """The sparse matrix (dimension, dimension) of all special pairs, and these pairs (n, 2) of rows i <= j; functions:
     of those pairs alone of which one triangle carries one of these."""
@@ -101,11 +102,14 @@ def near_matrix(
     for low in range(0, len(chosen), TOGETHER):
         some = slice(low, low + TOGETHER)
         half = half + scattered(space, chosen[some], _indirect(metal, chosen[some], distance[some]))
+    used = np.full(len(corners), False)
+    used[chosen] = True
     for number in np.flatnonzero(~metal.thin.diagonal()):
-        half = half + _direct(metal, int(number), quadrature, kept)
-    if pieces is not None:
-        half = pieces.copied(half.tocsr())
-    return (half + half.T).tocsr(), pairs
+        rows = np.flatnonzero(used & (metal.flat.heights == number))
+        if len(rows):
+            half = half + _direct(metal, int(number), rows, quadrature, kept)
+    whole = (half + half.T).tocsr()
+    return whole if pieces is None else pieces.copied(whole), pairs
 
 
 def _indirect(metal: LayeredMetal, pairs: NDArray[np.int32], distance: NDArray[np.float64]) -> NDArray[np.complex128]:
@@ -158,10 +162,9 @@ def products_of_pairs(
 
 
 def _direct(
-    metal: LayeredMetal, number: int, quadrature: Quadrature, kept: Callable[[NDArray[Any]], Any]
+    metal: LayeredMetal, number: int, rows: Index, quadrature: Quadrature, kept: Callable[[NDArray[Any]], Any]
 ) -> sp.csr_array:
-    """The direct part of the special pairs at one height that are kept, in one order."""
-    rows = np.flatnonzero(metal.flat.heights == number)
+    """The direct part of the special pairs that are kept of some rows at one height, in one order."""
     part, k0 = metal.space.taken(rows), metal.sections.k0
     direct = metal.tables[metal.pairs.index((number, number))].direct
     green = LayerGreen(direct.k_xx, direct.xx, direct.K * metal.charges, k0)

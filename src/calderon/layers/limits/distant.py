@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
+from numpy.polynomial import chebyshev
 from numpy.typing import NDArray
 
 from calderon.layers.lines import spectral_greens
@@ -35,6 +36,10 @@ class Cuts(NamedTuple):
     panels: NDArray[Any] = 6.3 * np.array([0, 1 / 512, 1 / 128, 1 / 32, 1 / 8, 0.35, 0.65, 1])
     """Ends of the panels of s, each with `points` points."""
     points: int = 16
+    degree: int = 32
+    smooth: float = 1e-12
+    """Degree of the polynomials that interpolate integrals along cuts, and the part of the largest of their terms that
+    the last ones may have."""
     wavelengths: tuple[Any, ...] = (5.0, 10.0, 20.0)
     """Distances in wavelengths of vacuum from which on the sums are tried."""
     samples: int = 4
@@ -62,16 +67,35 @@ class DistantGreens:
         total = np.zeros((2, len(r)), complex)
         for p, residues in self.poles:
             total += 0.5j * p * residues[:, None] * scipy.special.hankel1e(0, p * r) * np.exp(1j * p * r)
+        for branch in self.branches:
+            total += self._beside(branch, r) * np.exp(1j * branch * r)
+        return total.reshape(2, *np.shape(rho))
+
+    def _beside(self, branch: complex, r: NDArray[np.float64]) -> Complex:
+        """(2, n) the integrals along the cut from k_b over exp(i k_b r), at distances (n,): smooth functions of log r,
+        which are interpolated where there are many distances."""
+        low, high = np.log([r.min(), r.max()])
+        if len(r) > 2 * CUTS.degree and high > low:
+            middle, half = 0.5 * (high + low), 0.5 * (high - low)
+            series: Any = chebyshev.chebinterpolate(
+                lambda x: self._integrated(branch, np.exp(middle + half * x)).T, CUTS.degree
+            )
+            if np.all(np.abs(series[-2:]).max(axis=0) < CUTS.smooth * np.abs(series).max(axis=0)):
+                return np.asarray(chebyshev.chebval((np.log(r) - middle) / half, series))
+        return self._integrated(branch, r)
+
+    def _integrated(self, branch: complex, r: NDArray[np.float64]) -> Complex:
+        """(2, n) these integrals by a rule for each distance."""
         rule, widths = gauss(CUTS.points), np.diff(CUTS.panels)
         s = (CUTS.panels[:-1, None] + widths[:, None] * rule.points).ravel()
         weights = 2 * s * (widths[:, None] * rule.weights).ravel() / r[:, None]
-        for branch in self.branches:
-            for sign, turn in ((-1, 1j * np.exp(1j * CUTS.tilt)), (1, 1j * np.exp(-1j * CUTS.tilt))):
-                k = branch + turn * s**2 / r[:, None]
-                waves = scipy.special.hankel1e(0, k * r[:, None]) * np.exp(1j * k * r[:, None])
-                values = _both(self.sections, k, self.heights)
-                total += sign * turn / (4 * np.pi) * np.sum(values * (waves * k * weights), axis=2)
-        return total.reshape(2, *np.shape(rho))
+        total = np.zeros((2, len(r)), complex)
+        for sign, turn in ((-1, 1j * np.exp(1j * CUTS.tilt)), (1, 1j * np.exp(-1j * CUTS.tilt))):
+            k = branch + turn * s**2 / r[:, None]
+            waves = scipy.special.hankel1e(0, k * r[:, None]) * np.exp(1j * turn * s**2)
+            values = _both(self.sections, k, self.heights)
+            total += sign * turn / (4 * np.pi) * np.sum(values * (waves * k * weights), axis=2)
+        return total
 
 
 def distant_greens(sections: Sections, z: float, source_z: float, reach: float) -> DistantGreens | None:
