@@ -18,7 +18,7 @@ from calderon.products.near_entries import empty_blocks, fill_blocks
 from calderon.products.near_store import NearStore
 from calderon.spaces.pieces import Pieces
 
-SCRATCH_BYTES = 128_000_000
+SCRATCH_BYTES = 256_000_000
 """Bytes of entries of touching and near pairs of triangles that are held at a time; a device holds more of them."""
 BLOCK_BYTES = 256_000_000
 """Bytes of blocks that are computed at a time: parts of some leaves repeat what the leaves around them need."""
@@ -62,7 +62,7 @@ def near_store(
     most = (2 if symmetric else 1) * (SCRATCH_BYTES if take is None else scratch) // lines
     pairs_of = np.cumsum(layout.rows.counts) * (special // max(1, len(form.test.triangles)))
     share = pairs_of // most
-    if take is None:  # blocks are made in the precision of entries, before they are stored
+    if take is None and not _in_place(store, execution):  # blocks are made before they are stored
         entries = np.cumsum(np.bincount(pairs[:, 0], np.diff(store.layout.starts), len(layout.rows.counts)))
         blocks = entries.astype(np.int64) * execution.dtype(False).itemsize
         share = np.maximum(share, (blocks - 1) // (BLOCK_BYTES // lines))
@@ -78,6 +78,11 @@ def near_store(
     except TooLarge:
         return near_store(form, factor, layout, execution, kind, work, packs)
     return store
+
+
+def _in_place(store: NearStore, execution: Execution) -> bool:
+    """Whether entries are stored as they are computed."""
+    return not store.is_packed and store.kind == execution.dtype(store.parts == 2)
 
 
 @kernel
@@ -135,8 +140,11 @@ def _fill(
         key = (*key, store.memory.device.name)
         found = NearFilling(store, execution).fill(numbers, terms, (rows, columns), [layout.searches.get(key)])
     else:
-        blocks = empty_blocks([(factor, form)], rows, columns, pairs[numbers], execution)
+        place = _in_place(store, execution)
+        made = empty_blocks([(factor, form)], rows, columns, pairs[numbers], execution) if not place else None
+        blocks = store.in_place(numbers, rows, columns) if made is None else made
         found = fill_blocks(blocks, np.arange(len(numbers)), [(factor, part)], execution, layout.searches.get(key))
-        store.enter(numbers, blocks.numbers, blocks.starts[:-1])
+        if made is not None:
+            store.enter(numbers, made.numbers, made.starts[:-1])
     if layout.several and found is not None:
         layout.searches[key] = found

@@ -181,6 +181,12 @@ class NearStore:
         height, span = self.sizes
         return self.parts * begins, blocks, height, self.parts * span, self.parts * self.layout.starts, self.tops
 
+    def in_place(self, blocks: Index, rows: Clusters, columns: Clusters) -> NearBlocks:
+        """The chosen blocks where they are stored, as entries of their own type, for loops that add to them; rows,
+        columns: their clusters, with the unknowns of a form."""
+        pairs, starts = self.layout.pairs[blocks], self.layout.starts
+        return NearBlocks(rows, columns, pairs, np.append(starts[blocks], starts[-1]), self.numbers.view(self.kind))
+
     def enter(self, blocks: Index, values: NDArray[Any], begins: Index) -> None:
         """Write the entries of the chosen blocks (k,), which begin at begins (k,) of values, row by row."""
         own, kind = np.ascontiguousarray(values, self.kind), self._places(blocks, begins)

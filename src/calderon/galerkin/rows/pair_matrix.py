@@ -152,8 +152,12 @@ def summed(
 
 def _room(most: int, rows: int, columns: int, values: NDArray[Any]) -> tuple[Numbers, Numbers, Numbers, NDArray[Any]]:
     """Room for lengths of rows, the place where each column was seen last, columns and values of `most` entries."""
-    seen = np.zeros(columns if most else 0, np.int32)
-    return np.zeros(rows, np.int32), seen, np.empty(most, np.int32), np.empty(most, values.dtype)
+    return (
+        np.zeros(rows, np.int32),
+        np.empty(columns if most else 0, np.int32),
+        np.empty(most, np.int32),
+        np.empty(most, values.dtype),
+    )
 
 
 @kernel
@@ -165,8 +169,9 @@ def _add_rows(
 
     around: the pairs (`Neighbours`); values (n, A, B): local matrices; near, far: integers of the row and of the column
     side (`RowSide`), weights: numbers of the row side, where those of the functions of a triangle, `size` of each
-    (0: none), stand at `begin` of its record. lengths (rows,): entries of each row; seen (columns,): zeros, the last
-    place of each column; keys, data: columns and entries, row after row, sorted.
+    (0: none), stand at `begin` of its record. lengths (rows,): entries of each row; seen (columns,): the last place of
+    each column, anything before, as `keys` says whether it is there; keys, data: columns and entries, row after row,
+    sorted.
     """
     width = far[SIDE.functions]
     count = 0

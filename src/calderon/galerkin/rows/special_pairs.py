@@ -10,6 +10,7 @@ from calderon.backends import Execution, run_tasks
 from calderon.galerkin.bilinear_form import BilinearForm
 from calderon.galerkin.block import Block
 from calderon.galerkin.limits import resolved_triangles
+from calderon.galerkin.special.scatter import put_products
 from calderon.greens import Radial
 from calderon.pairs.classes import Pairs, TouchingPairs
 from calderon.pairs.grouping import arranged
@@ -131,7 +132,11 @@ class SpecialPairs(Block):
             self._add_local(-moments.swapaxes(3, 4), pairs.exchanged(), out[1])
 
     def _add_local(self, moments: NDArray[np.float64], pairs: Pairs, out: NDArray[Any]) -> None:
-        """Add the local matrices of pairs with these moments to `out` (n, A, B)."""
+        """Add the local matrices of pairs with these moments to zeros, `out` (n, A, B)."""
+        if self.form.direct and not self.form.curls:
+            elements = self.test_space.element, self.trial_space.element
+            put_products(moments, pairs, elements, self.coefficients, out)
+            return
         count, height, width = out.shape
         trial = self.form_data(False, pairs.triangles[:, 1])
         if self.numbers_of_tests:

@@ -132,3 +132,36 @@ def scatter_kernel(form: Form, complex_out: bool) -> Callable[..., None]:
                                 out[row, column] += re
 
     return run
+
+
+def put_products(
+    moments: NDArray[np.float64],
+    pairs: Pairs,
+    elements: tuple[Element, Element],
+    coefficients: NDArray[np.float64],
+    out: NDArray[Any],
+) -> None:
+    """Put the local matrices of a form whose entries are moments of products of local functions into out (n, A, B):
+    alpha times the moments, as `scatter` would add them. Arguments as there."""
+    orders = [local_functions(*each) for each in zip(elements, (pairs.test_order, pairs.trial_order), strict=True)]
+    products_kernel(out.dtype.kind == "c")(*np.ascontiguousarray(moments[0]), *orders, *coefficients[:2], out)
+
+
+@functools.lru_cache(maxsize=2)
+def products_kernel(complex_out: bool) -> Callable[..., None]:
+    """The compiled loop of `put_products`: run(re, im, test_order, trial_order, c0, c1, out) with real and imaginary
+    moments (n, A, B), and the real and the imaginary part of alpha."""
+
+    @kernel
+    def run(re, im, test_order, trial_order, c0, c1, out):
+        for n in range(out.shape[0]):
+            for a in range(out.shape[1]):
+                for b in range(out.shape[2]):
+                    one, other = test_order[n, a], trial_order[n, b]
+                    if complex_out:
+                        x, y = re[n, a, b], im[n, a, b]
+                        out[n, one, other] = complex(c0 * x - c1 * y, c0 * y + c1 * x)
+                    else:
+                        out[n, one, other] = c0 * re[n, a, b]
+
+    return run
