@@ -110,6 +110,25 @@ def test_weights_of_waves_gain_two_orders(corners, order):
     assert usual == pytest.approx(2 + order, abs=0.1) and found == pytest.approx(4 + order, abs=0.1)
 
 
+def test_series_of_double_layers_miss_the_fourth_order_of_constants():
+    """Two distant triangles: terms of the third order are missing only between linear functions of both sides."""
+    shapes, rule, errors = np.random.default_rng(3).standard_normal((2, 3, 3)), triangle_rule(12), []
+    for size in (0.03, 0.015):
+        corners = size * shapes + [[[0, 0, 0]], [[0.8, 0.5, 0.3]]]
+        mesh = cal.TriangleMesh(corners.reshape(6, 3), [[0, 1, 2], [3, 4, 5]])
+        operator = cal.double_layer(cal.Laplace(), cal.P1(mesh), quadrature=cal.Quadrature(accuracy=1e-2))
+        x, y = rule.barycentric @ corners
+        d, weights = x[:, None] - y, rule.barycentric * rule.weights[:, None]
+        normal = np.cross(corners[1, 1] - corners[1, 0], corners[1, 2] - corners[1, 0])
+        area = np.linalg.norm(np.cross(corners[0, 1] - corners[0, 0], corners[0, 2] - corners[0, 0]))
+        kernel = d @ normal / (4 * np.pi * np.linalg.norm(d, axis=2) ** 3)
+        exact = area * weights.T @ kernel @ weights
+        error = ((operator.assemble() @ np.eye(6))[:3, 3:] - exact) / np.abs(exact).max()
+        errors.append([np.abs(each).max() for each in (error, error.sum(axis=1), error.sum(axis=0))])
+    orders = np.log2(errors[0]) - np.log2(errors[1])
+    assert orders[0] == pytest.approx(3, abs=0.4) and orders[1:] == pytest.approx(4, abs=0.4)
+
+
 def test_compressed_methods_take_what_their_tolerance_permits():
     """A tolerance above the usual accuracy loosens, one below it tightens, also what products are compared with."""
     surface = cal.P1(cal.mesh.sphere(1.0, 0.9))

@@ -43,7 +43,7 @@ class MutualBlock(Block):
         """Prepare pairs i <= j of triangles, and divide them into parts: tiles and columns."""
         self.half = True  # pairs i <= j
         super()._prepare()
-        count, size = len(self.test.triangles), TILE * 8 // (2 * self.real.itemsize * (2 if self.is_complex else 1))
+        count, size = len(self.test.triangles), TILE * 8 // (self.real.itemsize * (2 if self.is_complex else 1))
         pieces = math.sqrt(2 * PIECES * thread_count())  # tiles times columns, half of them
         size = min(size, max(LANES, math.ceil(count / (pieces * LANES)) * LANES))
         self.tiles = np.append(np.arange(0, count, size), count)

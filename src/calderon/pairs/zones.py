@@ -55,7 +55,7 @@ class Errors(NamedTuple):
 
     series: tuple[Error, ...] = ((0.042, 4), (0.15, 4))
     curls: tuple[Error, ...] = ((0.13, 4), (0.15, 4))
-    slopes: Error = 0.049, 3
+    slopes: Error = 0.0316, 3.5
     points: tuple[Error, ...] = ((0.066, 4), (0.15, 4))
     normal: tuple[Error, ...] = ((0.21, 4), (0.16, 3))
     waves: tuple[Error, ...] = ((9e-5, 3.5), (2e-4, 2.5))

@@ -62,24 +62,17 @@ DEVICE real_type term(real_type inverse, real_type u, real_type square, real_typ
 
 #if SERIES == 3
 
-/* The number that all of a side share and that of corner a of a triangle in S_a of series.py, from u and the
-   squares of all its corners, and `own` of corner a; first: -10, or 10 for T_b. */
-DEVICE real_type slope_term(real_type inverse, const real_type *u, const real_type *squares, int a, real_type own,
-                            real_type first)
+/* Of one corner of a triangle in series.py, over h: f S_a, but for f t / (120 r^2) and the sum of products of corners, and d_a
+   times what does not depend on b; u, square, own: u_a, |w_a|^2, d_a; of_other, squares: t and sum u^2 / r^2 of the other
+   triangle; f, inverse: 1 / r^2; sign: 1, or -1 for T_b. */
+DEVICE real_type slope_term(real_type inverse, real_type u, real_type square, real_type own, real_type of_other,
+                            real_type squares, real_type f, real_type sign)
 {
-    real_type sum = R(0.0);
-    for (int b = 0; b < 3; b++)
-        sum += (a == b ? R(3.0) : R(1.0)) * (R(5.0) * inverse * (u[b] * u[b]) - squares[b]);
-    return inverse * R(0.0083333333333333333) * (sum + first * own);
-}
-
-/* d_a / 36 - (sum d u + 2 d_a u_a) / (60 r^2) of series.py; own: d_a. */
-DEVICE real_type plane_term(real_type inverse, const real_type *along, const real_type *u, int a, real_type own)
-{
-    real_type sum = R(0.0);
-    for (int b = 0; b < 3; b++)
-        sum += (a == b ? R(3.0) : R(1.0)) * (along[b] * u[b]);
-    return R(0.027777777777777778) * own - inverse * R(0.016666666666666667) * sum;
+    real_type x = sign * inverse * u, p = inverse * u * u, t = inverse * (R(5.0) * p - square);
+    real_type of_x = inverse * (R(0.22222222222222222) * p - R(0.017361111111111111) * (of_other + R(2.0) * squares));
+    return f * (R(0.016666666666666667) * t + x * (of_x - R(0.083333333333333333) * (R(1.0) + t))) +
+           own * (R(0.027777777777777778) + R(0.0034722222222222222) * inverse * of_other + R(0.016666666666666667) * t -
+                  R(0.033333333333333333) * x);
 }
 
 /* Integrals of the normal derivative with normals m and n over two distant triangles by their last numbers, with Jacobians
@@ -87,8 +80,7 @@ DEVICE real_type plane_term(real_type inverse, const real_type *along, const rea
 DEVICE void series(const real_type *x, const real_type *y, int a, const real_type *m, const real_type *n,
                    const real_type *parameters, real_type tiny, real_type *means)
 {
-    real_type d[3], normal[3], unit[3], opposite[3], value[PARTS * COMPONENTS], p[3], q[3], u[3], z[3], w[3];
-    real_type along[3], across[3];
+    real_type d[3], normal[3], unit[3], opposite[3], value[PARTS * COMPONENTS], p[3], q[3], u[3], z[3], w[3], v[3];
     for (int c = 0; c < 3; c++) {
         d[c] = x[FAR_CENTRE + c] - y[FAR_CENTRE + c];
         normal[c] = READS_TEST ? m[c] : -n[c];
@@ -101,25 +93,35 @@ DEVICE void series(const real_type *x, const real_type *y, int a, const real_typ
     component_values(d, unit, opposite, parameters, tiny, value);
     centred(x, d, p, u);
     centred(y, d, q, z);
-    /* distances of corners from the plane, of which those of the triangle in it are zero */
+    /* sums over corners: of squares, of distances from the plane, of which those of the triangle in it are zero, and vectors,
+       of which the products with corners are added */
+    real_type f = inner_product(d, normal), of_x = R(0.0), of_y = R(0.0), plane_x = R(0.0), plane_y = R(0.0);
+    real_type by_x[3] = {R(0.0), R(0.0), R(0.0)}, by_y[3] = {R(0.0), R(0.0), R(0.0)};
     for (int b = 0; b < 3; b++) {
         corner_of(x, b, w);
-        along[b] = inner_product(normal, w);
-        corner_of(y, b, w);
-        across[b] = -inner_product(normal, w);
-    }
-    chosen_corner(x, a, w);
-    real_type back[3] = {-z[0], -z[1], -z[2]}, small = inverse * R(0.020833333333333333);
-    real_type middle = inner_product(d, normal), u_a = inner_product(d, w), along_a = inner_product(normal, w);
-    real_type own = middle * (R(0.1111111111111111) + slope_term(inverse, u, p, a, u_a, R(-10.0)));
-    own += plane_term(inverse, along, u, a, along_a);
-    for (int b = 0; b < 3; b++) {
-        real_type v[3], other = middle * slope_term(inverse, z, q, b, z[b], R(10.0));
-        other += plane_term(inverse, across, back, b, across[b]);
         corner_of(y, b, v);
-        real_type mixed = middle * inner_product(w, v) + along_a * z[b] - across[b] * u_a;
-        mixed -= R(5.0) * inverse * middle * (u_a * z[b]);
-        means[b] = R(0.25) * value[0] * (own + other + small * mixed);
+        real_type along = inner_product(normal, w), across = -inner_product(normal, v), five = R(5.0) * inverse * f;
+        of_x += inverse * u[b] * u[b];
+        of_y += inverse * z[b] * z[b];
+        plane_x += inverse * along * u[b];
+        plane_y += inverse * across * z[b];
+        for (int c = 0; c < 3; c++) {
+            by_x[c] += (across + five * z[b]) * v[c];
+            by_y[c] += (along - five * u[b]) * w[c];
+        }
+    }
+    real_type t_x = R(5.0) * of_x - (p[0] + p[1] + p[2]), t_y = R(5.0) * of_y - (q[0] + q[1] + q[2]);
+    chosen_corner(x, a, w);
+    real_type u_a = inner_product(d, w), along_a = inner_product(normal, w), fine = inverse * R(0.0069444444444444444);
+    real_type own = f * (R(0.1111111111111111) + inverse * R(0.0083333333333333333) * (t_x + t_y)) +
+                    R(0.016666666666666667) * (plane_y - plane_x) + fine * (inner_product(w, by_x) - R(5.0) * plane_y * u_a) +
+                    slope_term(inverse, u_a, inner_product(w, w), along_a, t_y, of_y, f, R(1.0));
+    for (int b = 0; b < 3; b++) {
+        corner_of(y, b, v);
+        real_type across = -inner_product(normal, v), along = along_a - R(5.0) * inverse * f * u_a;
+        real_type mixed = f * inner_product(w, v) + along * z[b] - across * u_a;
+        means[b] = R(0.25) * value[0] * (own + slope_term(inverse, z[b], q[b], across, t_x, of_x, f, R(-1.0)) +
+                                         fine * (R(3.0) * mixed + inner_product(v, by_y) - R(5.0) * plane_x * z[b]));
     }
 }
 

@@ -20,13 +20,17 @@ Between linear functions l_a and l_b those up to the second order are
 
 and -Q_b the same of the trial triangle with -z_b. Double layers are the slope h = G'/r times the distance of a point of
 one triangle from the plane of the other: f + d_a at the corners of the first triangle, with sum d_a = 0. With E[l_a xi
-xi^T] = (sum w_b w_b^T + 2 w_a w_a^T) / 60 their terms up to the second order are
+xi^T] = (sum w_b w_b^T + 2 w_a w_a^T) / 60 and E[l_a xi_i xi_j xi_k] = (w_a)_i (w_a)_j (w_a)_k / 30 the terms up to the
+second order, and those of the third order that are left with constants on one side, are
 
-    E[l_a l_b h (f + d)] = h { f (1/9 + S_a + T_b) + d_a / 36 - (sum d u + 2 d_a u_a) / (60 r^2)
-                               + [f (w_a . v_b) + z_b (d_a - 5 f u_a / r^2)] / (48 r^2) },
-    S_a = [sum t + 2 t_a - 10 u_a] / (120 r^2),   t_a = 5 u_a^2 / r^2 - |w_a|^2,
+    E[l_a l_b h (f + d)] = h { f [1/9 + S_a + T_b + (w_a . v_b - 5 u_a z_b / r^2) / (48 r^2)]
+                               + d_a [1/36 - u_a / (30 r^2) + t_a / (60 r^2) + t' / (288 r^2) + z_b / (48 r^2)]
+                               - sum d u / (60 r^2) + [v_b . sum d w - 5 z_b sum d u / r^2] / (144 r^2) },
+    S_a = [t + 2 t_a - 10 u_a] / (120 r^2) + u_a [3 |w_a|^2 - 7 u_a^2 / r^2] / (36 r^4)
+          + 5 [w_a . sum z v - (t' / 2 + sum z^2 / r^2) u_a] / (144 r^4),
 
-and T_b the same of the other triangle with -z_b. All numbers but the value come from centroid_distances.py.
+t_a = 5 u_a^2 / r^2 - |w_a|^2, t = sum t_a, t' the same sum of the other triangle, and T_b the number S of that
+one, with -z_b and -u_a. All numbers but the value come from centroid_distances.py.
 """
 
 from collections.abc import Callable
@@ -200,16 +204,15 @@ def slope_series(radial: Radial, of_fixed: bool) -> Callable[..., Any]:
         x, o, m, c, shapes, record, weights, y, here, pitch, e, n, around, there, steps, pairs, ones, measure,
         parameters, tiny, missing, kept, s, w,
     ):  # fmt: skip
-        """Expand to the second order about the centroids of a fixed triangle and a vector of others."""
+        """Expand about the centroids of a fixed triangle and a vector of others."""
         nothing, step = zero(s), lanes(s)
-        d, square, inverse, u, z, p, q, g = slope_parts(c, e, shapes, record, around, there, pitch, tiny)
+        d, square, inverse, first, second, p, q, g = slope_parts(c, e, shapes, record, around, there, pitch, tiny)
         value = finite_slope(radial_value(square, parameters, square)[SLOPE], square, tiny)
         if of_fixed:
-            middle, d0, d1, d2 = behind(d, m, around, there, pitch)
-            rows = turned(slope_means(value, inverse, middle, (d0, d1, d2), opposite(z), opposite(u), q, p, turned(g)))
+            along_m = behind(d, m, around, there, pitch)
+            rows = turned(slope_means(value, inverse, along_m, second, first, q, p, columns_of_two(g), -1.0))
         else:
-            middle, d0, d1, d2 = ahead(d, n, shapes, record)
-            rows = slope_means(value, inverse, middle, (d0, d1, d2), u, z, p, q, g)
+            rows = slope_means(value, inverse, ahead(d, n, shapes, record), first, second, p, q, g, 1.0)
         put_each(s, w + 3 * step, 6 * step, rows[0])
         put_each(s, w + 4 * step, 6 * step, rows[1])
         put_each(s, w + 5 * step, 6 * step, rows[2])
@@ -236,12 +239,11 @@ def adding_slopes(radial: Radial, complex_out: bool) -> Callable[..., None]:
     ):  # fmt: skip
         """Add A and B of test triangle i of the tile."""
         nothing, step = (zero(t), zero(t), zero(t)), lanes(t)
-        d, square, inverse, u, z, p, q, g = slope_parts(c, e, shapes, part, around, others, LANES, tiny)
+        d, square, inverse, first, second, p, q, g = slope_parts(c, e, shapes, part, around, others, LANES, tiny)
         value = finite_slope(radial_value(square, parameters, square)[SLOPE], square, tiny) * factor
-        middle, d0, d1, d2 = ahead(d, n, shapes, part)
-        of_trial = slope_means(value, inverse, middle, (d0, d1, d2), u, z, p, q, g)
-        middle, d0, d1, d2 = behind(d, m, around, others, LANES)
-        of_test = turned(slope_means(value, inverse, middle, (d0, d1, d2), opposite(z), opposite(u), q, p, turned(g)))
+        of_trial = slope_means(value, inverse, ahead(d, n, shapes, part), first, second, p, q, g, 1.0)
+        along_m = behind(d, m, around, others, LANES)
+        of_test = turned(slope_means(value, inverse, along_m, second, first, q, p, columns_of_two(g), -1.0))
         # to the rows of A and of B of the three test functions
         r0, r1 = begin + 3 * tile_rows[i, slot] * step, begin + 3 * tile_rows[i, slot + 1] * step
         r2 = begin + 3 * tile_rows[i, slot + 2] * step
@@ -258,89 +260,121 @@ def adding_slopes(radial: Radial, complex_out: bool) -> Callable[..., None]:
 @jitable
 def finite_slope(value, square, tiny):
     """The slope `value`, and 0 for triangles with nearly one centroid, by `square`, r^2: pairs that are not distant
-    meet the factor zero, and 1 / r^5 leaves the range of single precision, where `tiny` is 1e-20, at r^2 = 5e-16."""
+    meet the factor zero, and 1 / r^6 leaves the range of single precision, where `tiny` is 1e-20, at r^2 = 1e-13."""
     nothing = square - square
-    return where_less(square, nothing + 1e5 * tiny, nothing, value)
+    return where_less(square, nothing + 1e6 * tiny, nothing, value)
 
 
 @jitable
 def slope_parts(c, e, shapes, record, around, there, pitch, tiny):
-    """D, r^2 and 1 / r^2; (u_0, u_1, u_2) and (z_0, z_1, z_2) as of `centred`; S_a and T_b; the products w_a . v_b as
-    three rows. Arguments as in `centred`."""
+    """D, r^2 and 1 / r^2; `slope_side` of the fixed triangle and of the others; S_a and T_b, each with 1/18; the
+    products w_a . v_b of a, b = 0, 1 as two rows. Arguments as in `centred`."""
     square, inverse, u, z = centred(c, e, shapes, record, around, there, pitch, tiny)
     a = number(shapes, record + 6), number(shapes, record + 7), number(shapes, record + 8)
-    p, q = slope_terms(inverse, u, a, -10.0), slope_terms(inverse, z, three(around, there + 6 * pitch, pitch), 10.0)
+    first, second = slope_side(inverse, u, a), slope_side(inverse, z, three(around, there + 6 * pitch, pitch))
     v0, v1 = three(around, there, pitch), three(around, there + 3 * pitch, pitch)
     g0, h0 = dot(shapes, record, v0[0], v0[1], v0[2]), dot(shapes, record + 3, v0[0], v0[1], v0[2])
     g1, h1 = dot(shapes, record, v1[0], v1[1], v1[2]), dot(shapes, record + 3, v1[0], v1[1], v1[2])
-    first, second = (g0, g1, -(g0 + g1)), (h0, h1, -(h0 + h1))
-    g = first, second, (-(first[0] + second[0]), -(first[1] + second[1]), -(first[2] + second[2]))
-    return (c[0] - e[0], c[1] - e[1], c[2] - e[2]), square, inverse, u, z, p, q, g
+    p = slope_terms(inverse, first, second, ((g0, g1), (h0, h1)), 1.0)
+    q = slope_terms(inverse, second, first, ((g0, h0), (g1, h1)), -1.0)
+    return (c[0] - e[0], c[1] - e[1], c[2] - e[2]), square, inverse, first, second, p, q, ((g0, g1), (h0, h1))
 
 
 @jitable
-def slope_terms(inverse, u, a, first):
-    """The terms S_a of one side: inverse, 1 / r^2; u: D . w_a; a: |w_a|^2; first: the factor of u_a, -10, or 10 for
-    T_b."""
-    five, small = 5.0 * inverse, inverse * (1 / 120)
-    t0, t1, t2 = five * (u[0] * u[0]) - a[0], five * (u[1] * u[1]) - a[1], five * (u[2] * u[2]) - a[2]
-    every = t0 + t1 + t2
+def slope_side(inverse, u, a):
+    """Three u_a / r^2 of one side, u_a^2 / r^2 and t_a, and the sums of these: inverse, 1 / r^2; u: u_a, or z_b; a:
+    |w_a|^2."""
+    x0, x1, x2 = inverse * u[0], inverse * u[1], inverse * u[2]
+    p0, p1, p2 = x0 * u[0], x1 * u[1], x2 * u[2]
+    t0, t1, t2 = 5.0 * p0 - a[0], 5.0 * p1 - a[1], 5.0 * p2 - a[2]
+    return (x0, x1, x2), (p0, p1, p2), (t0, t1, t2), p0 + p1 + p2, t0 + t1 + t2
+
+
+@jitable
+def slope_terms(inverse, side, other, g, sign):
+    """1/18 and the terms S_a of one side: inverse, 1 / r^2; side, other: `slope_side`; g: rows of the products of
+    corners 0 and 1; sign: 1, or -1 for T_b, whose u_a and z_b have the other sign."""
+    (x0, x1, x2), (p0, p1, p2), (t0, t1, t2), _, total = side
+    small, cross, twelfth = inverse * (1 / 60), inverse * (sign * 5 / 144), inverse * (sign / 12)
+    start, of_u = 1 / 18 + 0.5 * small * total, -sign / 12 - 0.5 * cross * (other[4] + 2.0 * other[3])
+    c0, c1 = cross * with_corners(g[0], other[0]), cross * with_corners(g[1], other[0])
     return (
-        small * (every + 2.0 * t0 + first * u[0]),
-        small * (every + 2.0 * t1 + first * u[1]),
-        small * (every + 2.0 * t2 + first * u[2]),
+        start + small * t0 + x0 * (of_u + twelfth * ((8 / 3) * p0 - t0)) + c0,
+        start + small * t1 + x1 * (of_u + twelfth * ((8 / 3) * p1 - t1)) + c1,
+        start + small * t2 + x2 * (of_u + twelfth * ((8 / 3) * p2 - t2)) - (c0 + c1),
     )
+
+
+@jitable
+def with_corners(g, y):
+    """The sum of g_b y_b over three corners: g holds two of three numbers whose sum is 0, y all three."""
+    return g[0] * (y[0] - y[2]) + g[1] * (y[1] - y[2])
 
 
 @jitable
 def ahead(d, n, shapes, record):
-    """The distance -D . n of the centroid of the fixed triangle from the plane of the others, then what its three
-    corners add to it; d: D; shapes[record:]: the record of the fixed triangle."""
-    d0, d1 = -dot(shapes, record, n[0], n[1], n[2]), -dot(shapes, record + 3, n[0], n[1], n[2])
-    return -(d[0] * n[0] + d[1] * n[1] + d[2] * n[2]), d0, d1, -(d0 + d1)
+    """The number D . n of the centroid of the fixed triangle and the plane of the others, then what its three corners
+    add to it; d: D; shapes[record:]: the record of the fixed triangle."""
+    d0, d1 = dot(shapes, record, n[0], n[1], n[2]), dot(shapes, record + 3, n[0], n[1], n[2])
+    return d[0] * n[0] + d[1] * n[1] + d[2] * n[2], d0, d1, -(d0 + d1)
 
 
 @jitable
 def behind(d, m, around, there, pitch):
-    """The number D . m of the centroids of the others, then what their three corners add to it; d: D; m: the normal of
+    """The number -D . m of the centroids of the others, then what their three corners add to it; d: D; m: the normal of
     the fixed triangle; around, there, pitch: as in `centred`."""
-    d0, d1 = -along(around, there, pitch, m[0], m[1], m[2]), -along(around, there + 3 * pitch, pitch, m[0], m[1], m[2])
-    return d[0] * m[0] + d[1] * m[1] + d[2] * m[2], d0, d1, -(d0 + d1)
+    d0, d1 = along(around, there, pitch, m[0], m[1], m[2]), along(around, there + 3 * pitch, pitch, m[0], m[1], m[2])
+    return -(d[0] * m[0] + d[1] * m[1] + d[2] * m[2]), d0, d1, -(d0 + d1)
 
 
 @jitable
-def slope_means(value, inverse, middle, d, u, z, p, q, g):
-    """Three rows of the means with three functions of the side whose corners have the distances f + d_a, f = middle,
-    from the plane of the other side, each with three functions of that side.
+def slope_means(value, inverse, distances, side, other, p, q, g, sign):
+    """Three rows of the means with three functions of the side whose corners have the distances -f - d_a from the plane
+    of the other side, each with three functions of that side.
 
-    value: h; inverse: 1 / r^2; d: d_a; u, p: D . w_a and S_a of the first side; z, q: D . v_b and T_b of the other one;
-    g: the rows of w_a . v_b.
+    value: h; inverse: 1 / r^2; distances: f, then d_a; side, other: `slope_side`; p, q, g: `slope_terms` of both and
+    the products of corners; sign: as in `slope_terms`.
     """
-    # f S_a and all of d alone, f T_b, then factors of the products of both
-    whole, sixtieth, mixed = value * middle, value * inverse * (1 / 60), value * inverse * (1 / 48)
-    l0, l1, l2 = d[0] * u[0], d[1] * u[1], d[2] * u[2]
-    every, five, start, first = l0 + l1 + l2, 5.0 * inverse * middle, whole * (1 / 9), value * (1 / 36)
-    s0 = start + whole * p[0] + first * d[0] - sixtieth * (every + 2.0 * l0)
-    s1 = start + whole * p[1] + first * d[1] - sixtieth * (every + 2.0 * l1)
-    s2 = start + whole * p[2] + first * d[2] - sixtieth * (every + 2.0 * l2)
-    t, both = (whole * q[0], whole * q[1], whole * q[2]), mixed * middle
+    value = -value
+    (x0, x1, x2), (y0, y1, y2), (t0, t1, t2) = side[0], other[0], side[2]
+    f, d0, d1, d2 = value * distances[0], value * distances[1], value * distances[2], value * distances[3]
+    # rows: f S_a, and d_a times what does not depend on b
+    small, start, of_x = inverse * (1 / 60), inverse * (1 / 288) * other[4] + 1 / 36, -sign / 30
+    r0 = f * p[0] + d0 * (start + small * t0 + of_x * x0)
+    r1 = f * p[1] + d1 * (start + small * t1 + of_x * x1)
+    r2 = f * p[2] + d2 * (start + small * t2 + of_x * x2)
+    # columns: f T_b, and sums over the corners a
+    total, of_g = d0 * x0 + d1 * x1 + d2 * x2, inverse * (1 / 144)
+    every, of_y = (-sign / 60) * total, (-5 / 144) * total
+    c0, c1 = (
+        of_g * with_corners((g[0][0], g[1][0]), (d0, d1, d2)),
+        of_g * with_corners((g[0][1], g[1][1]), (d0, d1, d2)),
+    )
+    c0, c1, c2 = (
+        every + of_y * y0 + f * q[0] + c0,
+        every + of_y * y1 + f * q[1] + c1,
+        every + of_y * y2 + f * q[2] - (c0 + c1),
+    )
+    # products of both, whose sums over either side are zero
+    of_g, e0, e1 = inverse * f * (1 / 48), (sign / 48) * d0 - (5 / 48) * f * x0, (sign / 48) * d1 - (5 / 48) * f * x1
+    n00, n01, n10, n11 = (
+        of_g * g[0][0] + e0 * y0,
+        of_g * g[0][1] + e0 * y1,
+        of_g * g[1][0] + e1 * y0,
+        of_g * g[1][1] + e1 * y1,
+    )
+    n02, n12 = n00 + n01, n10 + n11
     return (
-        slope_row(s0, t, mixed * (d[0] - five * u[0]), z, both, g[0]),
-        slope_row(s1, t, mixed * (d[1] - five * u[1]), z, both, g[1]),
-        slope_row(s2, t, mixed * (d[2] - five * u[2]), z, both, g[2]),
+        (r0 + c0 + n00, r0 + c1 + n01, r0 + c2 - n02),
+        (r1 + c0 + n10, r1 + c1 + n11, r1 + c2 - n12),
+        (r2 + c0 - (n00 + n10), r2 + c1 - (n01 + n11), r2 + c2 + (n02 + n12)),
     )
 
 
 @jitable
-def slope_row(s, t, x, z, both, g):
-    """The sums s + t_b + x z_b + both g_b for b = 0, 1, 2; t, z, g: three vectors each."""
-    return s + t[0] + x * z[0] + both * g[0], s + t[1] + x * z[1] + both * g[1], s + t[2] + x * z[2] + both * g[2]
-
-
-@jitable
-def opposite(u):
-    """-u of three vectors."""
-    return -u[0], -u[1], -u[2]
+def columns_of_two(g):
+    """Two rows g of two as columns."""
+    return (g[0][0], g[1][0]), (g[0][1], g[1][1])
 
 
 @jitable
