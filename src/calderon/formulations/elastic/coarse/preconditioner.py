@@ -54,7 +54,7 @@ SIZES = Sizes()
 
 
 class InverseBlocks(NamedTuple):
-    """Many small square matrices, or a large one, in single precision, each between some unknowns.
+    """Many small square matrices in single precision, each between some unknowns.
 
     unknowns (m,): those of all matrices, one after the other; no two have one in common. starts (blocks + 1,): where
     the unknowns of each begin. places (blocks + 1,): where its entries begin. entries: of all, row after row.
@@ -116,9 +116,7 @@ def two_levels(equation: Equation) -> LinearOperator:
     return_memory()
     matrix = coarse_matrix(equation, bodies, coarse)
     return_memory()
-    inverse = InverseBlocks.empty([np.arange(len(matrix))])
-    if len(matrix):
-        inverse.enter(0, scipy.linalg.inv(matrix.T, overwrite_a=True).T)  # LAPACK has columns where these are rows
+    factors = scipy.linalg.lu_factor(matrix.T, overwrite_a=True) if len(matrix) else None  # LAPACK has columns as rows
     del matrix
     return_memory()
     leaves = clusters(equation, bodies, SIZES.leaf)
@@ -137,7 +135,10 @@ def two_levels(equation: Equation) -> LinearOperator:
         """M r of a residual (unknowns,)."""
         r = residual.ravel()
         shares = coarse.T @ r
-        return np.asarray(coarse @ inverse.product(shares) + inverses.product(r - coarse @ shares))
+        moved = inverses.product(r - coarse @ shares)
+        if factors is not None:
+            moved += coarse @ scipy.linalg.lu_solve(factors, shares, trans=1, check_finite=False)
+        return moved
 
     return LinearOperator((equation.unknowns,) * 2, matvec=apply, dtype=np.float64)
 
