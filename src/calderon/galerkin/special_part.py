@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends.numba import kernel
 from calderon.galerkin.forms.form import Form
 from calderon.galerkin.selection import Rows, Selection, vertex_numbers
 from calderon.galerkin.special.close_moments import Integral, close_moments
@@ -163,7 +164,10 @@ class SpecialPart:
         """(n,) where the test triangle has the larger number in the mesh: a pair has one rule in all matrices, in
         whatever order these take triangles."""
         (mesh, first), (other, second) = self.triangles_of_sides
-        return np.asarray((mesh is other) & (first[pairs[:, 0]] > second[pairs[:, 1]]))
+        found = np.zeros(len(pairs), np.bool_)
+        if mesh is other:
+            _mark_larger(first, second, pairs, found)
+        return found
 
     @functools.cached_property
     def triangles_of_sides(self) -> tuple[tuple[Any, NDArray[np.int64]], ...]:
@@ -236,3 +240,10 @@ class SpecialPart:
             for each in matrices:
                 restrict(*whole, each)
         return matrices
+
+
+@kernel
+def _mark_larger(first, second, pairs, found):
+    """Mark in found (n,) the pairs (n, 2) whose number in `first` is larger than that in `second`."""
+    for n in range(len(pairs)):
+        found[n] = first[pairs[n, 0]] > second[pairs[n, 1]]

@@ -157,7 +157,7 @@ class Medium(LinearOperator):
             """Make a tree, and keep it if it has the least work of near entries and of products so far."""
             nonlocal best
             cube, most, edges, least = divisions[number]
-            deepest = np.clip(np.log2(cube.edge / edges) + 1e-9, 0, DEEPEST).astype(np.int64)
+            deepest = np.clip(np.log2(cube.edge / edges) + 1e-9, 0, DEEPEST).astype(np.int8)
             tree = octree(centres, None, most, (deepest, deepest), cube)
             lists, every = self.sites.meeting(tree, lists_of(tree), used), np.full(len(used), -1)
             counts = np.diff(np.append(tree.sources[lists.leaves, 0], len(centres)))

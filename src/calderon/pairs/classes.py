@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from calderon.backends import run_tasks
 from calderon.backends.memory import array_bytes
 from calderon.mesh.geometry import Extents, extents
+from calderon.mesh.locality import sorted_keys
 from calderon.pairs.grouping import arranged, grouped
 from calderon.pairs.search import (
     Cells,
@@ -145,7 +146,8 @@ def near_pairs(
     diameters, and that ratio (n,); in the order of the test triangles where all trial triangles are of like size.
     Pairs that share one of the vertices (m, 3) are not among them. upper: only pairs with trial number > test number.
     """
-    one, two = extents(test), extents(trial)
+    one = extents(test)
+    two = one if trial is test else extents(trial)
     octave = np.floor(np.log2(two.size)).astype(int)  # triangles of like size, within a factor of two
     levels = [_cells(two, np.flatnonzero(octave == level), reach) for level in np.unique(octave)]
     tasks = [(level, *run) for run in _runs(len(test)) for level in levels]
@@ -174,8 +176,8 @@ def _cells(extents: Extents, members: Index, reach: float) -> Cells:
     counts = ((high - low) * inverse).astype(np.int64) + 1
     x, y, z = ((centre - low) * inverse).astype(np.int64).T
     keys = (x * counts[1] + y) * counts[2] + z
-    order = np.argsort(keys, kind="stable")
-    return Cells(keys[order], members[order], low, counts, np.array([inverse, radius, size]))
+    keys, order = sorted_keys(keys)
+    return Cells(keys, members[order], low, counts, np.array([inverse, radius, size]))
 
 
 def distances(

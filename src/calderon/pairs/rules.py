@@ -227,7 +227,8 @@ def _touching_rules(
 ) -> tuple[list[Assigned], NDArray[np.int64]]:
     """Rules for touching pairs, and the numbers of those that need too many points."""
     read = slice(None if len(touching.pairs) else 0)
-    one, two = ((each, extents(each)) for each in (test[read], trial[read]))
+    one = test[read], extents(test[read])
+    two = one if trial is test else (trial[read], extents(trial[read]))
     assigned, many = [], [np.zeros(0, np.int64)]
     for shared in (3, 2, 1):
         chosen = np.flatnonzero(touching.shared == shared)
