@@ -255,7 +255,7 @@ class PointTree:
         little = RULES.little[real == np.float32]
         every = len(sources) * len(sources if targets is None else targets)
         for most, deepest in trees if depth or every <= little else trees[1:]:
-            limit = np.full(1, deepest)
+            limit = np.full(1, deepest, np.int8)
             limits = limit.repeat(len(sources)), limit.repeat(len(sources if targets is None else targets))
             tree = octree(sources, targets, most, limits, cube)
             found = PointTree.on(tree, sources, targets, k, kinds, attempt.real)
