@@ -85,7 +85,7 @@ class RankDevice:
 
     @property
     def counters(self) -> Any:
-        """Those of the device, while it is counted."""
+        """Counters of the device, while it is counted."""
         return getattr(self._device, "counters", None)
 
     def fetch(self, array: Any) -> Callable[[], NDArray[Any]]:
