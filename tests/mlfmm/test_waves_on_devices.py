@@ -8,7 +8,7 @@ from scipy.sparse.linalg import LinearOperator
 import calderon as cal
 from calderon.backends import OnDevice, get
 from calderon.mlfmm import medium, preparation
-from calderon.mlfmm.device.product import device_bytes
+from calderon.mlfmm.device.product import DeviceMedium, device_bytes
 from calderon.mlfmm.plan import Attempt
 from catalogue import graded
 
@@ -129,12 +129,11 @@ def test_refusals_before_anything_is_sent(opencl, large_leaves, monkeypatch):
             single.assemble("mlfmm", rtol=1e-3, backend="opencl")
     taken = list[int]()  # by tables and by a product, within a tenth
     with monkeypatch.context() as patch:
-        array, empty, sending = device.array, device.empty, preparation.Parts.sent  # after near blocks, which are there
+        matrix = single.assemble("mlfmm", rtol=1e-3, backend="opencl")
+        array, empty, waves = device.array, device.empty, matrix.media[0]  # after near blocks, which are there
         patch.setattr(device, "array", lambda host: (taken.append(host.nbytes), array(host))[1])
         patch.setattr(device, "empty", lambda *given: (taken.append(np.empty(*given).nbytes), empty(*given))[1])
-        patch.setattr(preparation.Parts, "sent", lambda *given: (taken.clear(), sending(*given))[1])
-        matrix = single.assemble("mlfmm", rtol=1e-3, backend="opencl")
-        matrix @ np.ones(single.shape[1])
+        DeviceMedium(device, waves, waves.dtype) @ np.ones(single.shape[1])
     needed, there = device_bytes(matrix.media[0]), sum(near.memory.nbytes for _, near in matrix.media[0].near)
     assert abs((there + sum(taken)) / needed - 1) < 0.1
     large_leaves(np.float64)

@@ -183,7 +183,7 @@ class Layout:
             def compare(k: int) -> None:
                 tree = divided(cube.enlarged(factors[k]), sample, share)
                 near, far = pair_counts(tree, order.apart)
-                found[k] = share**2 * near + worth * order.r * far, factors[k], tree
+                found[k] = share**2 * near + worth * order.r * int(far.sum()), factors[k], tree
 
             run_tasks(compare, len(factors))
             return min(found.values(), key=lambda each: each[:2])

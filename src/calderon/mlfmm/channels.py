@@ -26,12 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
-from calderon.backends.threads import in_parts, run_tasks
+from calderon.backends.threads import in_parts
 from calderon.mlfmm.far import KINDS
 from calderon.mlfmm.points import Panels, Points, points_of
-from calderon.pairs.grouping import arranged, grouped
+from calderon.pairs.grouping import grouped
 from calderon.quadrature import triangle_rule
-from calderon.spaces.charges import carriers_of_charges, entries_of_charges, shares
+from calderon.spaces.charges import carriers_of_charges, entries_of_charges
 
 
 class Channel(NamedTuple):
@@ -188,12 +188,14 @@ class Listed(NamedTuple):
     def spans(self) -> NDArray[np.int64]:
         """(points, 2): the first component that a map gives a point, and the end, one beyond the last component; empty
         where every point has all of them."""
-        found = np.tile([self.components, 0], (int(self.starts[-1]), 1))
+        first = np.full(int(self.starts[-1]) // self.points, self.components)  # of the points of a triangle
+        end = np.zeros_like(first)
         for each in self.maps:
-            own = np.repeat(np.diff(each.first) > 0, self.points)
-            end = each.component + each.parts.shape[2]
-            found[own] = np.column_stack([np.minimum(found[own, 0], each.component), np.maximum(found[own, 1], end)])
-        return found if (found != [0, self.components]).any() else found[:0]
+            own = each.first[1:] > each.first[:-1]
+            np.minimum(first, each.component, out=first, where=own)
+            np.maximum(end, each.component + each.parts.shape[2], out=end, where=own)
+        have_all = (first == 0).all() and (end == self.components).all()
+        return np.repeat(np.stack([first, end], axis=1), 0 if have_all else self.points, axis=0)
 
     def spread(self, x: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
         """Charges (points, columns, rank, components) of x (n, columns), complex; weights (maps, rank)."""
@@ -334,22 +336,14 @@ def _entries(
 
     offset: the first triangle of the channel among all of them; leaf: that of each unknown; counts: of leaves and of
     all triangles; other arguments as in `listed`."""
-    parts = shares(channel.space)
-    found, totals = dict[int, tuple[NDArray[Any], ...]](), np.zeros(len(parts), np.int64)
-
-    def work(number: int) -> None:
-        """Find the entries of a share of the triangles, by triangles, unless they are already."""
-        given = entries_of_charges(parts[number], degree, channel.kind)
-        is_sorted = (np.diff(given.carriers) >= 0).all()
-        order = slice(None) if is_sorted else grouped(given.carriers, given.total)[1]
-        own, numbers = given.unknowns.astype(np.int32), given.numbers.astype(real)
-        found[number], totals[number] = (given.carriers[order], own[order], numbers[order]), given.total
-
-    run_tasks(work, len(parts))
-    begins = offset + np.cumsum(totals) - totals
-    carriers = np.concatenate([found[n][0] + begin for n, begin in enumerate(begins)])
-    unknowns, numbers = (np.concatenate([found[n][k] for n in range(len(parts))]) for k in (1, 2))
-    of_leaf = leaf[unknowns]
-    order = grouped(of_leaf, counts[0])[1]
-    own = arranged(numbers.reshape(len(numbers), -1), order).reshape(numbers.shape)
-    return (of_leaf * counts[1] + carriers)[order], unknowns[order], own
+    given = entries_of_charges(channel.space, degree, channel.kind)
+    # by triangles, which they mostly are already, then by leaves
+    is_sorted = (given.carriers[1:] >= given.carriers[:-1]).all()
+    order = np.arange(len(given.carriers)) if is_sorted else grouped(given.carriers, given.total)[1]
+    of_leaf = leaf[given.unknowns[order]]
+    order = order[grouped(of_leaf, counts[0])[1]]
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    unknowns = given.unknowns[order]
+    keys = leaf[unknowns] * counts[1] + offset + given.carriers[order]
+    return keys, unknowns.astype(np.int32), given.numbers(places, real)

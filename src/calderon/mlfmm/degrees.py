@@ -98,11 +98,12 @@ class Samples(NamedTuple):
         count = min(LIMITS.pairs, len(order))
         chosen = order[((np.arange(count) + random.random(count)) * (len(order) / count)).astype(np.int64)]
 
-        def some(points: Array) -> Array:
-            return points[random.integers(len(points), size=LIMITS.points)]
+        def some(level: PointsOfLevel, boxes: NDArray[np.int64]) -> Array:
+            return level.of_boxes(
+                boxes, np.array([random.integers(size, size=LIMITS.points) for size in level.sizes[boxes]])
+            )
 
-        one: Array = np.array([some(targets.of_box(b)) for b in box[chosen]])
-        other = np.array([some(sources.of_box(b)) for b in pairs.source[chosen]])
+        one, other = some(targets, box[chosen]), some(sources, pairs.source[chosen])
         vectors = random.standard_normal((2, *one.shape))
         inward, outward = np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
         return Samples(np.asarray(pairs.used[pairs.offset[chosen]] * edge, np.float64), one, other, inward, outward)

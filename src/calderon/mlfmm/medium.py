@@ -34,7 +34,7 @@ from calderon.operators.tree import Term
 from calderon.pairs.zones import tolerant
 from calderon.products.device.near_filling import filled_store
 from calderon.products.far_field import far_product
-from calderon.products.lists import Lists, lists_of
+from calderon.products.lists import lists_of
 from calderon.products.near_file import SavedNear
 from calderon.products.near_store import NearStore
 from calderon.products.octree import DEEPEST, Cube, Octree, octree
@@ -127,9 +127,10 @@ class Near(NamedTuple):
 class Medium(LinearOperator):
     """Products with all terms of one wavenumber, near and far, some columns at a time.
 
-    tree, lists: of the unknowns, leaf (sites,): of each. alike: the regions of the matrix, and near: their blocks, once
-    for all that are multiples of one. waves: charges and tests, and far: fields between separated leaves; both None
-    where all leaves are neighbours. refused: by type of real numbers, the largest tolerance that they did not hold.
+    tree, lists: of the unknowns, leaf (sites,): of each. alike: the regions of the matrix, near_counts: their entries
+    between neighbouring leaves, and near: their blocks, once for all that are multiples of one. waves: charges and
+    tests, and far: fields between separated leaves; both None where all leaves are neighbours. refused: by type of real
+    numbers, the largest tolerance that they did not hold.
     there: the products of devices, once they have them.
     """
 
@@ -159,19 +160,19 @@ class Medium(LinearOperator):
             cube, most, edges, least = divisions[number]
             deepest = np.clip(np.log2(cube.edge / edges) + 1e-9, 0, DEEPEST).astype(np.int8)
             tree = octree(centres, None, most, (deepest, deepest), cube)
-            lists, every = self.sites.meeting(tree, lists_of(tree), used), np.full(len(used), -1)
-            counts = np.diff(np.append(tree.sources[lists.leaves, 0], len(centres)))
-            every[np.flatnonzero(used)[tree.source_order]] = np.repeat(np.arange(len(counts)), counts)
+            counts, far = self.sites.counts(tree, used, self.alike)
             # of all regions, also of those that share blocks: else leaves would be larger, which takes more memory
-            counted = zip(self.near_counts(lists, every), self.alike, strict=True)
-            near = sum(entries * len(alike.terms) * len(alike.regions) for entries, alike in counted)
-            cost = LEAVES.near * near + self._cost(tree, lists, len(centres), least)
+            near = sum(n * len(each.terms) * len(each.regions) for n, each in zip(counts, self.alike, strict=True))
+            cost = LEAVES.near * near + self._cost(tree, far, least)
             with lock:
                 if (cost, number) < best:
                     best = cost, number
-                    self.cost, self.tree, self.lists, self.leaf, self.least = cost, tree, lists, every, least
+                    self.cost, self.tree, self.near_counts, self.least = cost, tree, counts, least
 
         run_tasks(work, len(divisions))
+        self.lists, self.leaf = self.sites.meeting(self.tree, lists_of(self.tree), used), np.full(len(used), -1)
+        numbers = np.repeat(np.arange(len(self.lists.leaves)), np.diff(self.tree.sources[self.lists.leaves])[:, 0])
+        self.leaf[np.flatnonzero(used)[self.tree.source_order]] = numbers
         self.near: list[Near] = []
         self.waves: Waves | None = None
         self.rtol, self.refused = math.inf, dict[np.dtype[Any], float]()
@@ -201,31 +202,18 @@ class Medium(LinearOperator):
             for most, factor in product(LEAVES.low, LEAVES.low_factors):
                 yield cube.enlarged(factor), most, own, edge
 
-    def _cost(self, tree: Octree, lists: Lists, unknowns: int, least: float) -> float:
-        """Work of PRODUCTS products with plane waves and equivalent sources, in units of LEAVES.pair."""
-        if not len(lists.far.source):
+    def _cost(self, tree: Octree, far: NDArray[np.int64], least: float) -> float:
+        """Work of PRODUCTS products with plane waves and equivalent sources, in units of LEAVES.pair; far (levels,):
+        separated pairs."""
+        if not far.any():
             return 0.0
-        edges = tree.cube.edge * 0.5 ** np.arange(int(tree.level[-1]) + 1)
+        edges = tree.cube.edge * 0.5 ** np.arange(len(far))
         waves = np.array([Grid(guess(abs(self.k) * edge * math.sqrt(3), 1e-3)).count for edge in edges])
         sums = SUMS if is_of_currents(self.terms[0]) else 1
         low = sums * np.array([[2 * LEAVES.cube * LEAVES.point], [LEAVES.cube**2 * LEAVES.pair]])
         point, pair = np.where(edges < least, low, [waves * LEAVES.point / 4, waves * LEAVES.pair])
-        leaves = np.diff(np.append(tree.sources[lists.leaves, 0], unknowns))
-        points = float(leaves @ point[tree.level[lists.leaves]])
-        return PRODUCTS * (LEAVES.points * points + float(pair[tree.level[lists.far.target]].sum()))
-
-    def near_counts(self, lists: Lists | None = None, leaf: NDArray[np.int64] | None = None) -> list[int]:
-        """The entries of each store between neighbouring leaves."""
-        lists, leaf, found = lists or self.lists, self.leaf if leaf is None else leaf, []
-        for alike in self.alike:
-            (top, left), (height, width) = alike.regions[0][0], alike.terms[0].shape
-            rows, columns = (
-                np.bincount(leaf[site], minlength=len(lists.leaves))
-                for site in (self.sites.rows[top : top + height], self.sites.columns[left : left + width])
-            )
-            target, source = lists.near_pairs.T
-            found.append(int(rows[target] @ columns[source]))
-        return found
+        points = float(np.diff(tree.sources)[tree.leaf, 0] @ point[tree.level[tree.leaf]])
+        return PRODUCTS * (LEAVES.points * points + float(pair @ far))
 
     def fill_near(
         self,

@@ -163,11 +163,9 @@ def assemble_mlfmm(
     operator = with_integrals(operator, lambda each: tolerant(each, wanted, loosened=False))
     with assembly_progress("computing near entries", "parts", progress) as advance, saved or nullcontext():
         parts = prepared(operator, wanted, execution, saved, advance, ROWS if once else None)
-        product: LinearOperator = parts.product
         if execution.team:
             parts.shared()
-        elif execution.devices:
-            product = parts.sent(execution.devices[0])
+        product = parts.on_their_device()
         on_device = isinstance(product, DeviceSum)
         shares = on_device or bool(execution.team) or not execution.devices
         name = execution.name if shares else f"{execution.name} and numba"

@@ -302,7 +302,7 @@ def _part(medium: Medium, rtol: float) -> Part:
     waves = medium.nbytes if medium.far is not None else stay + points * (15 + 30 * columns) * spectra
     flops = WORK.direction * size / 4 * (work + LEAVES.point * points * leaf)
     packs = size == 4 and rtol >= PACKED
-    near = sum(medium.near_counts()) * (WORK.packed if packs else 2 * size)
+    near = sum(medium.near_counts) * (WORK.packed if packs else 2 * size)
     setup = Cost((SINGLE_COST if size == 4 else 1.0) * _near_flops(medium, rtol))
     return Part(near, waves, passing, setup, Cost(WORK.preparation * flops), Cost(flops, BLOCKS * near), found)
 
@@ -324,7 +324,7 @@ def _near_flops(medium: Medium, rtol: float) -> float:
     """Flops of near entries and of the rows of the check, in double precision."""
     flops, share = 0.0, rows_checked(medium.shape) / medium.shape[0]
     near_rtol = rtol if medium.real == np.float32 else 0.0
-    for entries, alike in zip(medium.near_counts(), medium.alike, strict=True):
+    for entries, alike in zip(medium.near_counts, medium.alike, strict=True):
         checked = share * math.prod(alike.terms[0].shape) * len(alike.regions)
         for each in alike.terms:
             flops += entries * entry_flops(loosened(each, near_rtol).atom)

@@ -75,6 +75,10 @@ class Points(NamedTuple):
         own = slice(self.starts[low], self.starts[high])
         return self.local[own], self.normals[own]
 
+    def places(self, numbers: NDArray[np.int64], leaves: NDArray[np.int64]) -> NDArray[Any]:
+        """(..., 3) places of the points of these numbers (...), which are in these leaves."""
+        return np.asarray(self.local[numbers])
+
 
 class Panels(NamedTuple):
     """Points of a quadrature rule on flat triangles, sorted by leaves, which are computed when they are needed: a
@@ -130,6 +134,12 @@ class Panels(NamedTuple):
         given = self.triangle, self.row, self.corners, self.vertices, self.barycentric, self.centres, self.starts
         write_points(*given, local, normals, low, high)
         return local, normals
+
+    def places(self, numbers: NDArray[np.int64], leaves: NDArray[np.int64]) -> NDArray[Any]:
+        """See `Points`."""
+        triangle, point = np.divmod(numbers, len(self.barycentric))
+        corners = self.vertices[self.corners[self.triangle[triangle]]] - self.centres[leaves][..., None, :]
+        return np.einsum("...b,...bc->...c", self.barycentric[point], corners).astype(self.real)
 
 
 @kernel
@@ -207,6 +217,20 @@ def over_leaves(points: Points | Panels, leaves: NDArray[np.int64], run: Callabl
     in_parts(work, len(leaves))
 
 
+@kernel
+def farthest(places, starts, apart, leaves, first, low, high):
+    """The largest squared distance of the points of leaves[low] up to, without, leaves[high] from the centres of their
+    boxes. places (n, 3): from the centres of the leaves, those of point `first` of all and of the next ones; starts,
+    apart: of `PointsOfLevel` and its points."""
+    found = 0.0
+    for n in range(low, high):
+        leaf = leaves[n]
+        for i in range(starts[leaf] - first, starts[leaf + 1] - first):
+            x, y, z = places[i, 0] + apart[leaf, 0], places[i, 1] + apart[leaf, 1], places[i, 2] + apart[leaf, 2]
+            found = max(found, x * x + y * y + z * z)
+    return found
+
+
 class PointsOfLevel(NamedTuple):
     """Points of the boxes of one level. first, last (boxes,): box b has the leaves first[b] up to, without, last[b];
     apart (leaves, 3): from the centre of the box of a leaf to that of the leaf, in m, 0 for leaves in no box."""
@@ -235,18 +259,20 @@ class PointsOfLevel(NamedTuple):
     def radius(self) -> float:
         """The largest distance in m of a point from the centre of its box, 0 without points; points of leaves that are
         in no box of the level do not count."""
-        count = np.diff(self.points.starts)
-        inside = inside_runs(self.first, self.last, len(count))
-        own = self.points.local + np.repeat(self.apart, count, axis=0)
-        if not inside.all():
-            own = own[np.repeat(inside, count)]
-        return float(np.sqrt(np.einsum("nc,nc->n", own, own).max(initial=0.0)))
+        squares, starts = [0.0], self.points.starts
+        leaves = np.flatnonzero(inside_runs(self.first, self.last, len(starts) - 1))
 
-    def of_box(self, box: int) -> Array:
-        """(n, 3) the points of a box, relative to its centre."""
-        a, b, starts = self.first[box], self.last[box], self.points.starts
-        apart = np.repeat(self.apart[a:b], np.diff(starts[a : b + 1]), axis=0)
-        return np.asarray(self.points.of_leaves(a, b)[0] + apart, np.float64)
+        def work(places: NDArray[Any], _: Any, first: int, low: int, high: int) -> None:
+            squares.append(farthest(places, starts, self.apart, leaves, first, low, high))
+
+        over_leaves(self.points._replace(mix=self.points.mix[:0]), leaves, work)  # without normals
+        return math.sqrt(max(squares))
+
+    def of_boxes(self, boxes: NDArray[np.int64], numbers: NDArray[np.int64]) -> Array:
+        """(n, m, 3) the points numbers (n, m) of boxes (n,), counted in each of them, relative to their centres."""
+        points = self.points.starts[self.first[boxes]][:, None] + numbers
+        leaves = np.searchsorted(self.points.starts, points, "right") - 1
+        return np.asarray(self.points.places(points, leaves) + self.apart[leaves], np.float64)
 
 
 def centres_of(tree: Octree) -> Array:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Device, Execution, at_once, format_bytes, require_memory
+from calderon.backends import Execution, at_once, format_bytes, require_memory
 from calderon.backends.devices.sharing import Distribution
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.mlfmm.check import NOISE, SMALL, WaveCheck
@@ -124,12 +124,21 @@ class Parts(Products):
         improve = (each.improve(self.share * self.rtol, finer, must) for each in self.media)
         return self if all(improve) else None
 
-    def sent(self, device: Device) -> LinearOperator:
-        """The products on a device; the processor joins those that are composed. Raises MemoryError, before anything is
-        sent, if the device has no room."""
+    @property
+    def uses_device(self) -> bool:
+        """Whether one device does all products."""
+        return bool(self.execution.devices) and not self.execution.team
+
+    def on_their_device(self) -> LinearOperator:
+        """The product with all that the media have by now, of which a device that does all products gets what it has
+        not; the processor joins products that are composed. Raises MemoryError, before anything is sent, if the device
+        has no room."""
+        if not self.uses_device:
+            return self.product
+        device = self.execution.devices[0]
         require_room_of(device, self.media)
         for each in self.media:
-            each.there = DeviceMedium(device, each, each.dtype)
+            each.there = DeviceMedium(device, each, each.dtype, each.there)
         return DeviceSum.of(device, self.terms, self.product.shape, self.product.dtype) or self.product
 
     def shared(self) -> None:
@@ -255,6 +264,8 @@ class Preparation:
             return None
         # 3. near entries
         parts.fill_near(self.saved, self.advance)
+        if parts.uses_device:
+            parts.known = None  # near entries stay there
         if parts.known is not None:
             check = self.check.check
             parts.known = parts.known + parts.media[0].near_product(check.vectors, False)[check.rows]
@@ -268,7 +279,7 @@ class Preparation:
 
         def error_of(parts: Parts) -> float:
             assert self.check is not None
-            parts.known = self.check.check.products(parts.product)
+            parts.known = self.check.check.products(parts.on_their_device())
             return self.check.error(parts.known + near)
 
         _, self.error = improved(parts, error_of, self.rtol, self.accept, Parts.better)
@@ -278,7 +289,7 @@ class Preparation:
         """Step 4: the estimated error of the whole product."""
         assert self.check is not None
         found, parts.known = parts.known, None
-        self.error = self.check.error(self.check.check.products(parts.product) if found is None else found)
+        self.error = self.check.error(self.check.check.products(parts.on_their_device()) if found is None else found)
         return self.error
 
     def _refusal(self, _: float) -> str:

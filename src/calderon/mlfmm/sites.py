@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.mlfmm.spectrum import Array
-from calderon.operators.tree import Term
-from calderon.products.lists import Lists
+from calderon.operators.tree import Index, Term
+from calderon.products.lists import Lists, counts_of_runs, neighbours_of
 from calderon.products.octree import Octree
 
 
@@ -42,17 +42,39 @@ class Sites:
                 np.maximum(own[:, 1], found[:, 1], out=own[:, 1])
         return Sites(boxes, np.arange(shape[0]) + starts[0], np.arange(shape[1]) + starts[1])
 
+    def counts(self, tree: Octree, used: NDArray[np.bool_], alike: "Sequence[Alike]") -> tuple[list[int], Index]:
+        """The near entries of these regions, and on each level how many pairs of separated boxes `meeting` keeps, of a
+        tree of the sites that are used (n,): its lists are not made."""
+        neighbours = neighbours_of(tree, 1, True)
+        rows, columns = (self._runs(tree, used, own) for own in (self.rows, self.columns))
+        every, far = counts_of_runs(tree, neighbours, columns, rows)
+        if rows is not columns:  # pairs and their opposites, those once that are both
+            both = ((np.diff(rows) > 0) & (np.diff(columns) > 0)).astype(np.int64)
+            both = np.concatenate([0 * both, both], axis=1)
+            far = 2 * far - counts_of_runs(tree, neighbours, both, both)[1]
+        near = []
+        for each in alike:
+            (top, left), (height, width) = each.regions[0][0], each.terms[0].shape
+            sides = self.rows[top : top + height], self.columns[left : left + width]
+            of_rows, of_columns = (self._runs(tree, used, own) for own in sides)
+            is_whole = of_rows is rows and of_columns is columns
+            near.append(every if is_whole else counts_of_runs(tree, neighbours, of_columns, of_rows)[0])
+        return near, far
+
+    def _runs(self, tree: Octree, used: NDArray[np.bool_], own: Index) -> Index:
+        """Runs (boxes, 2) as long as there are sites of each box among `own`, different ones."""
+        if len(own) == len(used):
+            return tree.sources
+        chosen = np.zeros(len(used), bool)
+        chosen[own] = True
+        return np.append(0, np.cumsum(chosen[used][tree.source_order]))[tree.sources]
+
     def meeting(self, tree: Octree, lists: Lists, used: NDArray[np.bool_]) -> Lists:
         """Lists without the pairs of separated boxes that have no rows and columns of the matrix in common, as most do
         where rows are functions of a part of a surface. tree: of the sites that are used (n,). Products with the
         transposed matrix take the same pairs, so that of each of them the opposite one stays, too."""
-        found = []
-        for side in (self.rows, self.columns):
-            own = np.zeros(len(used), bool)
-            own[side] = True
-            before = np.append(0, np.cumsum(own[used][tree.source_order]))
-            found.append(np.diff(before[tree.sources])[:, 0] > 0)
-        (rows, columns), (target, source) = found, (lists.far.target, lists.far.source)
+        rows, columns = (np.diff(self._runs(tree, used, own))[:, 0] > 0 for own in (self.rows, self.columns))
+        target, source = lists.far.target, lists.far.source
         kept = (rows[target] & columns[source]) | (columns[target] & rows[source])
         return lists if kept.all() else lists._replace(far=lists.far.of_pairs(kept))
 

@@ -115,11 +115,19 @@ def neighbours_of(tree: Octree, apart: int, half: bool = False) -> NDArray[np.in
     return neighbours
 
 
-def pair_counts(tree: Octree, apart: int) -> tuple[int, int]:
-    """How many pairs of a target and a source are in neighbouring leaves, and how many pairs of boxes are translated:
-    what the lists of a tree would have, for those who compare trees."""
-    near, far = count_pairs(tree.parent, neighbours_of(tree, apart, True), tree.sources, tree.targets)
-    return int(near), int(far)
+def pair_counts(tree: Octree, apart: int = 1) -> tuple[int, NDArray[np.int64]]:
+    """How many pairs of a target and a source are in neighbouring leaves, and on each level how many pairs of boxes are
+    translated: what the lists of a tree would have, for those who compare trees."""
+    return counts_of_runs(tree, neighbours_of(tree, apart, True), tree.sources, tree.targets)
+
+
+def counts_of_runs(
+    tree: Octree, neighbours: NDArray[np.int32], sources: NDArray[np.int64], targets: NDArray[np.int64]
+) -> tuple[int, NDArray[np.int64]]:
+    """See `pair_counts`, of some of the points: runs (boxes, 2) whose lengths are the numbers of points of each box.
+    neighbours: of each box those that do not come before it."""
+    far = np.zeros(int(tree.level[-1]) + 1, np.int64)
+    return int(count_pairs(tree.parent, tree.level, neighbours, sources, targets, far)), far
 
 
 def numbers_of(directions: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -168,10 +176,11 @@ def find_neighbours(parent, children, position, apart, half, neighbours):
 
 
 @kernel
-def count_pairs(parent, neighbours, sources, targets):
-    """The numbers of `pair_counts`. parent: as in `find_neighbours`; neighbours (boxes, m): of each box those that do
-    not come before it, ended by -1; sources, targets (boxes, 2): runs of a tree."""
-    near, far = np.int64(0), np.int64(0)
+def count_pairs(parent, level, neighbours, sources, targets, far):
+    """The numbers of `pair_counts`, of which those of the levels are added to far (levels,). parent: as in
+    `find_neighbours`; level (boxes,); neighbours (boxes, m): of each box those that do not come before it, ended by -1;
+    sources, targets (boxes, 2): runs of a tree."""
+    near = np.int64(0)
     # whether boxes have children, and how many of these have sources, and targets
     divided, holding = np.zeros(len(parent), np.bool_), np.zeros((len(parent), 2), np.int64)
     for b in range(1, len(parent)):
@@ -188,10 +197,11 @@ def count_pairs(parent, neighbours, sources, targets):
             if not (divided[b] and divided[n]):
                 near += t * others + has_two * s * theirs
             # children of neighbours are far from each other unless they are neighbours
-            far += holding[b, 1] * holding[n, 0] + has_two * holding[n, 1] * holding[b, 0]
+            if divided[b] and divided[n]:
+                far[level[b] + 1] += holding[b, 1] * holding[n, 0] + has_two * holding[n, 1] * holding[b, 0]
             if b > 0:
-                far -= (t > 0 and others > 0) + (has_two and s > 0 and theirs > 0)
-    return near, far
+                far[level[b]] -= (t > 0 and others > 0) + (has_two and s > 0 and theirs > 0)
+    return near
 
 
 @kernel

@@ -10,6 +10,7 @@ the same matrix, transposed, gathers potentials at points into moments with test
 No kernel is known here, and nothing of a space is known to who sums.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,8 +18,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from calderon.backends import run_tasks
+from calderon.backends.numba import kernel
 from calderon.quadrature import TriangleRule, triangle_rule
-from calderon.spaces.edge.field_table import FieldTable, affine_values
+from calderon.spaces.edge.field_table import FieldTable
+from calderon.spaces.element import barycentric
 from calderon.spaces.space import Space
 from calderon.spaces.vector_space import VectorSpace
 
@@ -166,30 +170,97 @@ def charges(space: Space | VectorSpace, degree: int, *kinds: str) -> Charges:
 
 
 class ChargeEntries(NamedTuple):
-    """Entries of sparse maps by triangles, all components together: numbers (n, q, components) of the functions
-    unknowns (n,) at the q points of each of the carriers (n,), which are numbers of triangles below `total`."""
+    """Entries of sparse maps by triangles, all components together: those of the functions unknowns (n,) at the points
+    of each of the carriers (n,), which are numbers of triangles below `total`. numbers(places, real): (n, points,
+    components) in that type, entry e at places[e]."""
 
     total: int
     carriers: NDArray[np.int64]
     unknowns: NDArray[np.int64]
-    numbers: NDArray[np.float64]
+    numbers: Callable[[NDArray[np.int64], Any], NDArray[Any]]
 
 
 def entries_of_charges(space: Any, degree: int, kind: str) -> ChargeEntries:
-    """Entries of `charges(space, degree, kind).spread(kind)`, in any order; those of tables of tangential fields are
-    made without sparse matrices."""
-    rule = triangle_rule(degree)
-    q = rule.number_of_points
-    if _has_table(space):
-        points, weights, normals, _ = _places(space, rule)
-        kept = space.dofs >= 0
-        values = affine_values(space.corner_values[kept][None], rule.points)[0]  # (n, q, 3)
-        rows = np.nonzero(kept)[0]
-        if kind == "rotated":
-            values = np.cross(normals.reshape(-1, q, 3)[rows], values)
-        values *= weights.reshape(-1, q)[rows][:, :, None]
-        return ChargeEntries(len(points) // q, rows, space.dofs[kept], values)
-    # other spaces: their sparse maps, on one pattern of entries
+    """Entries of `charges(space, degree, kind).spread(kind)`, in any order; those of nodal functions, and of tables of
+    tangential fields, are made without sparse matrices."""
+    is_table = _has_table(space) and kind in ("current", "rotated")
+    if not is_table and not (isinstance(space, Space) and kind in ("value", "normal")):
+        return _entries_of_maps(space, degree, kind)
+    rule, kept = triangle_rule(degree), space.dofs >= 0
+    rows, local = np.nonzero(kept)
+    starts, components = np.append(0, np.cumsum(kept.sum(axis=1))), KINDS[kind][1]
+    shape, turned = (len(rows), rule.number_of_points, components), kind in ("normal", "rotated")
+    parts = shares(space)
+    ends = np.cumsum([0, *(len(each.triangles) for each in parts)])
+
+    def numbers(places: NDArray[np.int64], real: Any) -> NDArray[Any]:
+        out = np.empty(shape, real)
+
+        def work(number: int) -> None:
+            """Write the entries of a share of the triangles."""
+            part, low, high = parts[number], ends[number], ends[number + 1]
+            geometry = part.base.mesh.geometry(part.triangles) if is_table else part.geometry
+            weights = geometry.weights(rule)
+            normals = geometry.normals_at(rule.points) if turned else np.zeros((1, 0, 3))
+            own = slice(starts[low], starts[high])
+            given = rows[own] - low, local[own], places[own], weights, normals
+            if is_table:
+                put_fields(*given, part.corner_values, barycentric(rule.points), out)
+            else:
+                put_values(*given, np.ascontiguousarray(space.element.values(rule.points)), out)
+
+        run_tasks(work, len(parts))
+        return out
+
+    return ChargeEntries(len(space.triangles), rows, space.dofs[kept], numbers)
+
+
+@kernel
+def put_values(rows, local, places, weights, normals, values, out):
+    """Write charges of nodal functions to out[places[e]] (points, components): values[local[e]] (points,) times the
+    weights[rows[e]] (points,), and, unless there are none, normals[rows[e]] (points, 3)."""
+    for e in range(len(rows)):
+        r, a, place = rows[e], local[e], places[e]
+        for j in range(weights.shape[1]):
+            number = values[a, j] * weights[r, j]
+            if normals.shape[1] == 0:
+                out[place, j, 0] = number
+            else:
+                for c in range(3):
+                    out[place, j, c] = number * normals[r, j, c]
+
+
+@kernel
+def put_fields(rows, local, places, weights, normals, corner_values, barycentric, out):
+    """Write charges of tangential fields to out[places[e]] (points, 3): those with corner_values[rows[e], local[e]] (3,
+    3) at points with barycentric coordinates (3, points), n x them unless there are no normals, times weights; other
+    arguments as in `put_values`."""
+    for e in range(len(rows)):
+        r, a, place = rows[e], local[e], places[e]
+        for j in range(weights.shape[1]):
+            u, v, w = barycentric[0, j], barycentric[1, j], barycentric[2, j]
+            f = corner_values[r, a]
+            x = (u * f[0, 0] + v * f[1, 0] + w * f[2, 0]) * weights[r, j]
+            y = (u * f[0, 1] + v * f[1, 1] + w * f[2, 1]) * weights[r, j]
+            z = (u * f[0, 2] + v * f[1, 2] + w * f[2, 2]) * weights[r, j]
+            if normals.shape[1] > 0:
+                nx, ny, nz = normals[r, j, 0], normals[r, j, 1], normals[r, j, 2]
+                x, y, z = ny * z - nz * y, nz * x - nx * z, nx * y - ny * x
+            out[place, j, 0], out[place, j, 1], out[place, j, 2] = x, y, z
+
+
+def _entries_of_maps(space: Any, degree: int, kind: str) -> ChargeEntries:
+    """Entries of spaces that have sparse maps, on one pattern of entries."""
+
+    def put(numbers: NDArray[Any]) -> Callable[[NDArray[np.int64], Any], NDArray[Any]]:
+        def put_at(places: NDArray[np.int64], real: Any) -> NDArray[Any]:
+            out = np.empty(numbers.shape, real)
+            out[places] = numbers
+            return out
+
+        return put_at
+
+    q = triangle_rule(degree).number_of_points
     given = charges(space, degree, kind)
     parts = given.spread(kind)
     union = parts[0]
@@ -207,13 +278,13 @@ def entries_of_charges(space: Any, degree: int, kind: str) -> ChargeEntries:
     if (counts == width[:, None]).all():
         at = first[:, None] + np.arange(q) * width[carriers][:, None]
         if (union.indices[at] == union.indices[first][:, None]).all():
-            return ChargeEntries(total, carriers, union.indices[first], numbers[at])
+            return ChargeEntries(total, carriers, union.indices[first], put(numbers[at]))
     # else all that a triangle has at one of them
     row, column = union.tocoo().coords
     keys, entry = np.unique(row // q * space.dimension + column.astype(np.int64), return_inverse=True)
     found = np.zeros((len(keys), q, numbers.shape[1]))
     found[entry, row % q] = numbers
-    return ChargeEntries(total, *np.divmod(keys, space.dimension), found)
+    return ChargeEntries(total, *np.divmod(keys, space.dimension), put(found))
 
 
 def _on(matrix: sp.csr_array, pattern: sp.csr_array) -> sp.csr_array:
@@ -228,7 +299,7 @@ def carriers_of_charges(space: Space | VectorSpace) -> tuple[Any, NDArray[np.int
     those of the refined mesh."""
     if isinstance(space, Space):
         return space.mesh, space.triangles
-    return space.base.mesh, np.concatenate([each.support for each in shares(space)])
+    return space.base.mesh, space.triangles if _has_table(space) else space.support
 
 
 def _places(space: Any, rule: TriangleRule) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[np.int64]]:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from calderon.backends.numba import kernel
 from calderon.backends.vectors import aligned, jitable, lanes, load, number, store
 from calderon.galerkin.regular.element_tables import blocked, joined, packed
 from calderon.mesh.geometry import FlatTriangles
@@ -67,14 +68,25 @@ def no_spreads(real: DTypeLike) -> Spreads:
 
 def spread_records(surface: FlatTriangles, square: float, real: DTypeLike) -> NDArray[np.floating]:
     """(n, RECORD) records of all triangles of a surface, of waves with Re k^2 = square."""
-    centres, records = surface.centroids, aligned((len(surface.corners), RECORD), real)
-    for a in range(3):  # one corner after the other: they are not held twice
-        offsets = surface.corners[:, a] - centres
-        if a < 2:
-            records[:, 3 * a : 3 * a + 3] = offsets
-        records[:, 6 + a] = (offsets**2).sum(axis=1)
-    records[:, WEIGHT:] = wave_weights(records[:, 6:WEIGHT], square)
+    records = aligned((len(surface.corners), RECORD), real)
+    put_offsets(surface.corners, records)
+    put_wave_weights(records[:, 6:WEIGHT], float(square), records[:, WEIGHT:])
     return records
+
+
+@kernel
+def put_offsets(corners, records):
+    """Write w_0, w_1 and the squares |w_a|^2 of triangles with these corners (n, 3, 3) to records (n, RECORD)."""
+    for n in range(len(corners)):
+        for a in range(3):
+            records[n, 6 + a] = 0
+        for c in range(3):
+            centre = (corners[n, 0, c] + corners[n, 1, c] + corners[n, 2, c]) / 3
+            for a in range(3):
+                offset = corners[n, a, c] - centre
+                if a < 2:
+                    records[n, 3 * a + c] = offset
+                records[n, 6 + a] += offset * offset
 
 
 def wave_weights(squares: NDArray[np.floating], square: float) -> NDArray[np.floating]:
@@ -90,10 +102,21 @@ def wave_weights(squares: NDArray[np.floating], square: float) -> NDArray[np.flo
 
     p = sum_a |w_a|^2. The sum over a of the weights of a point is 1 / 3 as before: products of constants are unchanged.
     """
-    total = squares.sum(axis=1, keepdims=True)
-    rho = 1 - square * total / 200
-    betas = (1 - rho / 2) / 3 + square * (squares - total / 3) / 720
-    return np.concatenate([rho, betas / (rho / 2)], axis=1)
+    out = np.empty((len(squares), 4), squares.dtype)
+    put_wave_weights(squares, float(square), out)
+    return out
+
+
+@kernel
+def put_wave_weights(squares, square, out):
+    """Write `wave_weights` to out (n, 4)."""
+    for n in range(len(squares)):
+        p = squares[n, 0] + squares[n, 1] + squares[n, 2]
+        rho = 1 - square * p / 200
+        out[n, 0] = rho
+        for a in range(3):
+            beta = (1 - rho / 2) / 3 + square * (squares[n, a] - p / 3) / 720
+            out[n, 1 + a] = beta / (rho / 2)
 
 
 @jitable

@@ -1,6 +1,6 @@
 """Products with a medium on a device, where blocks, maps, tables of waves and lists stay.
 
-Trees, tables and near blocks are made and checked by the processor, and sent once.
+Trees and tables are made by the processor, and sent before products are checked.
 """
 
 from collections.abc import Sequence
@@ -46,11 +46,12 @@ class DeviceFar:
     those that have fields, last; empty unless there are levels of both.
     """
 
-    def __init__(self, device: Device, far: Far) -> None:
-        self.vector, self.low = far.traversal.vector, far.low
+    def __init__(self, device: Device, far: Far, before: "DeviceFar | None" = None) -> None:
+        """before: a far field whose points are taken where they are the same."""
+        self.host, self.vector, self.low = far, far.traversal.vector, far.low
         self.passes = DevicePasses(device, far.traversal)
         self.cubes = None if far.low is None else DeviceCubes(device, far.low, far.sums)
-        charges = _Side(device, far, False, self.cubes)
+        charges = _Side(device, far, False, self.cubes, before.sides[0] if before else None)
         self.sides = [charges, _Side(device, far, True, self.cubes, charges)]
         self.below: list[DeviceWaves] = []
         if far.low is not None and far.traversal.levels:
@@ -108,17 +109,33 @@ class DeviceMedium(DeviceOperator):
     """All terms of a medium on a device: near entries, and the far field with the maps of both sides between vectors
     and points."""
 
-    def __init__(self, device: Device, medium: Medium, dtype: np.dtype[Any]) -> None:
+    def __init__(
+        self, device: Device, medium: Medium, dtype: np.dtype[Any], before: "DeviceMedium | None" = None
+    ) -> None:
+        """before: the medium on the device when it had fewer near entries, or waves of lower degrees."""
         super().__init__(dtype=dtype, shape=medium.shape)
-        self.device, self.together, self.rank, self._far = device, medium.together, medium.rank, None
-        self._near = [
-            DeviceRegion(device, alike.regions, store, alike.mirrored, store.work) for alike, store in medium.near
-        ]
-        if medium.far is not None and medium.waves is not None:
-            self._far, real, own = DeviceFar(device, medium.far), medium.far.traversal.real, medium.far.receiving
-            (listed, _, weights), (tested, _, others) = medium.waves.charges, medium.waves.tests
-            charges = DeviceMaps(device, listed, weights, real, own)
+        self.device, self.together, self.rank = device, medium.together, medium.rank
+        self._far: DeviceFar | None = before._far if before else None
+        self._maps: list[DeviceMaps] = before._maps if before else []
+        self._near: list[DeviceRegion] = before._near if before else []
+        if not self._near:
+            given = ((each.regions, store, each.mirrored, store.work) for each, store in medium.near)
+            self._near = [DeviceRegion(device, *each) for each in given]
+        far, waves = medium.far, medium.waves
+        if far is not None and waves is not None and not self.has(far):
+            self._far, real, own = DeviceFar(device, far, self._far), far.traversal.real, far.receiving
+            (listed, _, weights), (tested, _, others) = waves.charges, waves.tests
+            charges = DeviceMaps(device, listed, weights, real, own, self._maps[0] if self._maps else None)
             self._maps = [charges, DeviceMaps(device, tested, others, real, own, charges)]
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether near entries are there."""
+        return bool(self._near)
+
+    def has(self, far: Far | None) -> bool:
+        """Whether this far field is there."""
+        return self._far is not None and self._far.host is far
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
         """See `DeviceOperator`; all vectors are complex."""
@@ -132,31 +149,41 @@ class DeviceMedium(DeviceOperator):
 
 
 def require_room_of(device: Device, media: Sequence[Medium]) -> None:
-    """Raise MemoryError where a device has no room for the media, RuntimeError where it has no double precision and
-    they need it."""
-    stores, real = (
-        [near.store for each in media for near in each.near],
-        np.result_type(np.float32, *(each.real for each in media)),
-    )
-    require_room(device, sum(map(device_bytes, media)), stores, real, WAVES, "plane waves")
+    """Raise MemoryError where a device has no room for what it has not of the media yet, RuntimeError where it has no
+    double precision and they need it."""
+    without = [each for each in media if not (isinstance(each.there, DeviceMedium) and each.there.has_blocks)]
+    changed = [each for each in media if not (isinstance(each.there, DeviceMedium) and each.there.has(each.far))]
+    needed = sum(map(_near_bytes, without)) + sum(map(_far_bytes, changed))
+    real = np.result_type(np.float32, *(each.real for each in media))
+    require_room(device, needed, [near.store for each in without for near in each.near], real, WAVES, "plane waves")
 
 
 def device_bytes(medium: Medium) -> int:
     """Bytes of all tables of a medium, or of a part of one, and of the memory of a product with one column, at most."""
-    total = medium.nbytes + max((2 * each.store.work.itemsize * sums_of(each.store) for each in medium.near), default=0)
+    return _near_bytes(medium) + _far_bytes(medium)
+
+
+def _near_bytes(medium: Medium) -> int:
+    """Bytes of near blocks and of their sums."""
+    stores = [each.store for each in medium.near]
+    sums = max((2 * each.work.itemsize * sums_of(each) for each in stores), default=0)
+    return sums + sum(each.nbytes for each in stores)
+
+
+def _far_bytes(medium: Medium) -> int:
+    """Bytes of the far field and of its product with one column."""
     if medium.far is None or medium.waves is None:
-        return total
+        return 0
     far, real = medium.far, medium.far.traversal.real
     count = medium.rank * far.traversal.spectra
-    # vectors of both sides, in the order of leaves, too, with parts and sums of each
-    total += 10 * sum(medium.shape) * real.itemsize
+    # tables; vectors of both sides, in the order of leaves, too, with parts and sums of each
+    total = far.nbytes_of(medium.rank) + 10 * sum(medium.shape) * real.itemsize
     total += passing_bytes(far.traversal, count)
     # places, normals and maps, which are of points there, and charges or fields
     sides = {id(each.listed): each for each in (medium.waves.tests, medium.waves.charges)}
     for side, *_ in (medium.waves.tests, medium.waves.charges):
         parts = SUMS * 4 if far.low and far.traversal.vector else side.components
         total += 2 * parts * medium.rank * int(side.starts[-1]) * real.itemsize
-    total -= medium.side_bytes
     for side, points, _ in sides.values():
         total += map_bytes(side, far.receiving, real)
         total += (7 if points.is_mixed else 3) * int(side.starts[-1]) * real.itemsize
