@@ -154,19 +154,6 @@ class ListedMap(NamedTuple):
     number: NDArray[np.int32]
     parts: NDArray[Any]
 
-    @property
-    def by_points(self) -> "ListedMap":
-        """The map with one entry for each point and unknown, as devices read it: parts (entries, components)."""
-        q = self.parts.shape[1]
-        width = np.diff(self.first)
-        wide = np.repeat(width, q)
-        first = np.append(0, np.cumsum(wide))
-        # entry e of point j of a triangle is the entry e of the triangle
-        rank = np.arange(first[-1]) - np.repeat(first[:-1], wide)
-        entry = np.repeat(np.repeat(self.first[:-1], q), wide) + rank
-        point = np.repeat(np.tile(np.arange(q), len(width)), wide)
-        return self._replace(first=first.astype(np.int32), number=self.number[entry], parts=self.parts[entry, point])
-
 
 class Listed(NamedTuple):
     """The triangles of a side, listed for each leaf whose unknowns have charges there, each with the points of a rule.

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device
 from calderon.mlfmm.channels import Listed, ListedMap
+from calderon.pairs.grouping import grouped
 from calderon.products.device.tables import indices
 from calderon.products.device.vectors import Vectors, add_sums, vector_kernels
 
@@ -24,13 +25,12 @@ class Map(NamedTuple):
 
 
 def map_bytes(listed: Listed, receiving: tuple[int, int], real: np.dtype[Any]) -> int:
-    """Bytes of the maps of one side on a device, where they have an entry for each point and unknown."""
+    """Bytes of the maps of one side on a device."""
     low, high = listed.starts[list(receiving)] // listed.points
     total = 0
     for each in listed.maps:
-        entries, wanted = len(each.number) * listed.points, int(each.first[high] - each.first[low]) * listed.points
-        total += entries * (4 + each.parts.shape[2] * real.itemsize) + 4 * int(listed.starts[-1]) + 8 * wanted
-        total += 4 * (int(each.number.max(initial=0)) + 2)
+        total += 4 * (len(each.number) + len(each.first)) + each.parts.size * real.itemsize
+        total += 8 * int(each.first[high] - each.first[low]) + 4 * (int(each.number.max(initial=0)) + 2)
     return total
 
 
@@ -46,7 +46,7 @@ class DeviceMaps:
         self.device, self.real = device, real
         self.points, self.components, self.rank = int(listed.starts[-1]), listed.components, weights.shape[1]
         self._kernels = vector_kernels(device, real)
-        self.listed, self._own = listed, listed.starts[list(receiving)].tolist()
+        self.listed, self._own = listed, (listed.starts[list(receiving)] // listed.points).tolist()
         self._maps: list[Map]
         if other is not None and other.listed is listed:
             self._maps = [
@@ -59,16 +59,15 @@ class DeviceMaps:
         return self.device.array(np.ascontiguousarray(weights).view(float).astype(self.real))
 
     def _sent(self, each: ListedMap, weights: Any) -> Map:
-        """The tables of a map on the device: its entries by points, to spread, and by unknowns, to gather."""
-        each = each.by_points
-        point = np.repeat(np.arange(len(each.first) - 1), np.diff(each.first))
-        low, high = each.first[self._own]  # entries of points with fields
-        order, unknowns = low + np.argsort(each.number[low:high], kind="stable"), int(each.number.max(initial=-1)) + 1
-        starts = np.searchsorted(each.number[order], np.arange(unknowns + 1))
-        entries = np.stack([point[order], order], axis=1)
+        """The tables of a map on the device: its entries by triangles, to spread, and by unknowns, to gather."""
+        triangle = np.repeat(np.arange(len(each.first) - 1, dtype=np.int32), np.diff(each.first))
+        low, high = each.first[self._own]  # entries of triangles with fields
+        unknowns = int(each.number.max(initial=-1)) + 1
+        starts, order = grouped(each.number[low:high], unknowns)
+        entries = np.stack([triangle[low + order], low + order], axis=1)
         first, number, starts, entries = (indices(self.device, a) for a in (each.first, each.number, starts, entries))
-        parts = self.device.array(each.parts.astype(self.real))
-        given = each.parts.shape[1], each.component, each.begin, unknowns
+        parts = self.device.array(each.parts.astype(self.real, copy=False))
+        given = each.parts.shape[2], each.component, each.begin, unknowns
         return Map((first, number, parts), (starts, entries), weights, *given)
 
     def shape(self, columns: int) -> tuple[int, int]:
@@ -79,7 +78,8 @@ class DeviceMaps:
         """Charges of vectors; sign: -1 for those of their conjugates, else 1."""
         out, kind = self.device.empty(self.shape(x.columns), self.real), self.real.type
         for number, each in enumerate(self._maps):
-            given = each.width, each.component, each.weights, self.rank, self.components, x.array, x.first + each.begin
+            sizes = self.listed.points, each.width, each.component
+            given = *sizes, each.weights, self.rank, self.components, x.array, x.first + each.begin
             rest = x.pitch, kind(sign), self.points, x.columns, int(number > 0), out
             self._kernels.launch("spread", (self.points, x.columns), *each.tables, *given, *rest)
         return out
@@ -89,6 +89,6 @@ class DeviceMaps:
         apart = 2 * self.rank * self.components
         for each in self._maps:
             numbers = fields, 2 * each.component, y.columns * apart, apart, 1
-            given = (*each.transposed, 2), each.unknowns, numbers, factor, y.after(each.begin), sign
+            given = (*each.transposed, 2, self.listed.points), each.unknowns, numbers, factor, y.after(each.begin), sign
             weights = each.weights, self.rank, self.components
             add_sums(self._kernels, *given, (each.tables[2], each.width), weights)

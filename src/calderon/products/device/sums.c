@@ -27,14 +27,14 @@ KERNEL take_places(GLOBAL const vector_type *x, int first, int pitch, vector_typ
     out[(size_t)plane * places + j] = (real_type)(part ? sign * value : value);
 }
 
-/* Charges (point, column, rank, components) of the unknowns unknown[n], n in first[p] .. first[p + 1], times values (n, width),
-   from component `component` on, and times complex weights (rank,); added if `adds`, else others become zero. A thread takes
-   a point, the second number of a group is a column. */
-KERNEL spread(GLOBAL const int *first, GLOBAL const int *unknown, GLOBAL const real_type *values, int width, int component,
-              GLOBAL const number *weights, int rank, int components, GLOBAL const vector_type *x, int begin, int pitch,
-              real_type sign, int points, int columns, int adds, GLOBAL number *charges)
+/* Charges (point, column, rank, components) of the unknowns unknown[n], n in first[t] .. first[t + 1] for the triangle t of a
+   point, which has `inside` points, times values (n, inside, width), from component `component` on, and times complex weights
+   (rank,); added if `adds`, else others become zero. A thread takes a point, the second number of a group is a column. */
+KERNEL spread(GLOBAL const int *first, GLOBAL const int *unknown, GLOBAL const real_type *values, int inside, int width,
+              int component, GLOBAL const number *weights, int rank, int components, GLOBAL const vector_type *x, int begin,
+              int pitch, real_type sign, int points, int columns, int adds, GLOBAL number *charges)
 {
-    int p = THREAD(0);
+    int p = THREAD(0), t = p / inside;
     if (p >= points)
         return;
     GLOBAL number *own = charges + ((size_t)p * columns + GROUP(1)) * rank * components;
@@ -42,10 +42,10 @@ KERNEL spread(GLOBAL const int *first, GLOBAL const int *unknown, GLOBAL const r
         own[n] = number_of(0, 0);
     for (int c = 0; c < width; c++) {
         number total = number_of(0, 0);
-        for (int n = first[p]; n < first[p + 1]; n++) {
+        for (int n = first[t]; n < first[t + 1]; n++) {
             GLOBAL const vector_type *value = x + 2 * ((size_t)GROUP(1) * pitch + begin + unknown[n]);
             number given = number_of((real_type)value[0], sign * (real_type)value[1]);
-            total = plus(total, scaled(given, values[(size_t)n * width + c]));
+            total = plus(total, scaled(given, values[((size_t)n * inside + p % inside) * width + c]));
         }
         for (int q = 0; q < rank; q++) {
             GLOBAL number *to = own + q * components + component + c;
@@ -55,31 +55,33 @@ KERNEL spread(GLOBAL const int *first, GLOBAL const int *unknown, GLOBAL const r
 }
 
 /* y += (factor + i factor_i) sums, for y from its element `first` on: the sum over the entries starts[u] .. starts[u + 1] of
-   each unknown, place and, unless `each` is 1, number of its values (n, width), of the numbers from `begin` on that are `step`
-   apart for places and `apart` for vectors, imaginary parts `imag` further, 0 for none. These are multiplied by the values, or
-   if there are none (width 0) one number by 1; and by complex weights (rank,) those of each rank, `turn` apart, if any, else
-   rank is 0. sign: of imaginary parts. A thread takes an unknown, the second number of a group a vector. */
-KERNEL add_sums(GLOBAL const int *starts, GLOBAL const int *entries, int each, GLOBAL const real_type *values, int width,
-                GLOBAL const number *weights, int rank, int turn, int unknowns, GLOBAL const real_type *numbers, int begin,
-                int step, int apart, int imag, vector_type factor, vector_type factor_i, real_type sign,
+   each unknown, place and, unless `each` is 1, number of its values (n, inside, width), of `inside` numbers each, from `begin`
+   on, that are `step` apart, for vectors `apart`, imaginary parts `imag` further, 0 for none. These are multiplied by the
+   values, or if there are none (width 0) one number by 1; and by complex weights (rank,) those of each rank, `turn` apart, if
+   any, else rank is 0. sign: of imaginary parts. A thread takes an unknown, the second number of a group a vector. */
+KERNEL add_sums(GLOBAL const int *starts, GLOBAL const int *entries, int each, int inside, GLOBAL const real_type *values,
+                int width, GLOBAL const number *weights, int rank, int turn, int unknowns, GLOBAL const real_type *numbers,
+                int begin, int step, int apart, int imag, vector_type factor, vector_type factor_i, real_type sign,
                 GLOBAL vector_type *y, int first, int pitch)
 {
     int u = THREAD(0);
     if (u >= unknowns)
         return;
     number total = number_of(0, 0);
-    for (int n = starts[u]; n < starts[u + 1]; n++) {
-        GLOBAL const real_type *own = numbers + begin + (size_t)entries[each * n] * step + (size_t)GROUP(1) * apart;
-        GLOBAL const real_type *value = values + (size_t)width * (each > 1 ? entries[each * n + 1] : n);
-        for (int q = 0; q < (rank ? rank : 1); q++) {
-            number sum = number_of(0, 0);
-            for (int c = q * turn; c < q * turn + (width ? width : 1); c++) {
-                number given = number_of(own[2 * c], imag ? own[2 * c + imag] : R(0.0));
-                sum = plus(sum, width ? scaled(given, value[c - q * turn]) : given);
+    for (int m = starts[u]; m < starts[u + 1]; m++)
+        for (int j = 0; j < inside; j++) {
+            size_t from = (size_t)entries[each * m] * inside + j;
+            size_t n = (size_t)(each > 1 ? entries[each * m + 1] : m) * inside + j;
+            GLOBAL const real_type *own = numbers + begin + from * step + (size_t)GROUP(1) * apart, *value = values + n * width;
+            for (int q = 0; q < (rank ? rank : 1); q++) {
+                number sum = number_of(0, 0);
+                for (int c = q * turn; c < q * turn + (width ? width : 1); c++) {
+                    number given = number_of(own[2 * c], imag ? own[2 * c + imag] : R(0.0));
+                    sum = plus(sum, width ? scaled(given, value[c - q * turn]) : given);
+                }
+                total = rank ? plus_product(total, weights[q], sum) : plus(total, sum);
             }
-            total = rank ? plus_product(total, weights[q], sum) : plus(total, sum);
         }
-    }
     real_type re = total.re, im = sign * total.im;
     GLOBAL vector_type *to = y + 2 * ((size_t)GROUP(1) * pitch + first + u);
     to[0] += factor * re - factor_i * im;

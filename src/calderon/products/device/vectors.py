@@ -58,7 +58,7 @@ class DevicePlaces:
         """y += factor times sums over the places of each unknown, or times the conjugate of these."""
         parts = 2 if planes > 1 else 1
         strides = 1, parts * self.count, (parts - 1) * self.count
-        entries, signed = (*self._of_unknown, 1), -1.0 if conjugated else 1.0
+        entries, signed = (*self._of_unknown, 1, 1), -1.0 if conjugated else 1.0
         add_sums(self._kernels, entries, self.dimension, (sums, 0, *strides), factor, y, signed)
 
 
