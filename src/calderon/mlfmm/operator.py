@@ -149,9 +149,9 @@ def assemble_mlfmm(
     Raises ValueError for other equations and for a file of another operator, mesh or tolerance, MemoryError before
     there is no room.
 
-    backend: a device gets near blocks, tables and lists, which the processor makes and checks, and multiplies; of
-    several devices, "cuda:0+cuda:1", each the part of some leaves. In "numba+cuda:0" the processor multiplies by near
-    blocks, as many as it does while the device is busy.
+    backend: a device gets near blocks, tables and lists, which the processor makes, and multiplies, also for the check;
+    of several devices, "cuda:0+cuda:1", each the part of some leaves. In "numba+cuda:0" the processor multiplies by
+    near blocks, as many as it does while the device is busy.
     """
     started = time.perf_counter()
     execution = Execution.of(backend, precision, several=True)

@@ -109,7 +109,7 @@ def wave_weights(squares: NDArray[np.floating], square: float) -> NDArray[np.flo
 
 @kernel
 def put_wave_weights(squares, square, out):
-    """Write `wave_weights` to out (n, 4)."""
+    """Write the numbers of `wave_weights` to out (n, 4). squares, square: as there."""
     for n in range(len(squares)):
         p = squares[n, 0] + squares[n, 1] + squares[n, 2]
         rho = 1 - square * p / 200
