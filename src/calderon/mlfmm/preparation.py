@@ -138,7 +138,8 @@ class Parts(Products):
         device = self.execution.devices[0]
         require_room_of(device, self.media)
         for each in self.media:
-            each.there = DeviceMedium(device, each, each.dtype, each.there)
+            before = each.there if isinstance(each.there, DeviceMedium) else None
+            each.there = DeviceMedium(device, each, each.dtype, before)
         return DeviceSum.of(device, self.terms, self.product.shape, self.product.dtype) or self.product
 
     def shared(self) -> None:

@@ -299,7 +299,8 @@ def carriers_of_charges(space: Space | VectorSpace) -> tuple[Any, NDArray[np.int
     those of the refined mesh."""
     if isinstance(space, Space):
         return space.mesh, space.triangles
-    return space.base.mesh, space.triangles if _has_table(space) else space.support
+    table: Any = space
+    return space.base.mesh, table.triangles if _has_table(space) else space.support
 
 
 def _places(space: Any, rule: TriangleRule) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[np.int64]]:

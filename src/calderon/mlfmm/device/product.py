@@ -52,7 +52,7 @@ class DeviceFar:
         self.passes = DevicePasses(device, far.traversal)
         self.cubes = None if far.low is None else DeviceCubes(device, far.low, far.sums)
         charges = _Side(device, far, False, self.cubes, before.sides[0] if before else None)
-        self.sides = [charges, _Side(device, far, True, self.cubes, charges)]
+        self.sides: list[_Side] = [charges, _Side(device, far, True, self.cubes, charges)]
         self.below: list[DeviceWaves] = []
         if far.low is not None and far.traversal.levels:
             first = far.low.levels[0]
@@ -153,38 +153,50 @@ def require_room_of(device: Device, media: Sequence[Medium]) -> None:
     double precision and they need it."""
     without = [each for each in media if not (isinstance(each.there, DeviceMedium) and each.there.has_blocks)]
     changed = [each for each in media if not (isinstance(each.there, DeviceMedium) and each.there.has(each.far))]
-    needed = sum(map(_near_bytes, without)) + sum(map(_far_bytes, changed))
+    needed = (
+        sum(map(_block_bytes, without)) + sum(map(_table_bytes, changed)) + max(map(_product_bytes, media), default=0)
+    )
     real = np.result_type(np.float32, *(each.real for each in media))
     require_room(device, needed, [near.store for each in without for near in each.near], real, WAVES, "plane waves")
 
 
 def device_bytes(medium: Medium) -> int:
     """Bytes of all tables of a medium, or of a part of one, and of the memory of a product with one column, at most."""
-    return _near_bytes(medium) + _far_bytes(medium)
+    return _block_bytes(medium) + _table_bytes(medium) + _product_bytes(medium)
 
 
-def _near_bytes(medium: Medium) -> int:
-    """Bytes of near blocks and of their sums."""
-    stores = [each.store for each in medium.near]
-    sums = max((2 * each.work.itemsize * sums_of(each) for each in stores), default=0)
-    return sums + sum(each.nbytes for each in stores)
+def _block_bytes(medium: Medium) -> int:
+    """Bytes of near blocks."""
+    return sum(near.store.nbytes for near in medium.near)
 
 
-def _far_bytes(medium: Medium) -> int:
-    """Bytes of the far field and of its product with one column."""
+def _table_bytes(medium: Medium) -> int:
+    """Bytes of the far field, and of vectors of both sides, in the order of leaves, too."""
     if medium.far is None or medium.waves is None:
         return 0
     far, real = medium.far, medium.far.traversal.real
-    count = medium.rank * far.traversal.spectra
-    # tables; vectors of both sides, in the order of leaves, too, with parts and sums of each
-    total = far.nbytes_of(medium.rank) + 10 * sum(medium.shape) * real.itemsize
-    total += passing_bytes(far.traversal, count)
-    # places, normals and maps, which are of points there, and charges or fields
+    total = far.nbytes_of(0) + 10 * sum(medium.shape) * real.itemsize
+    # places, normals and maps
     sides = {id(each.listed): each for each in (medium.waves.tests, medium.waves.charges)}
-    for side, *_ in (medium.waves.tests, medium.waves.charges):
-        parts = SUMS * 4 if far.low and far.traversal.vector else side.components
-        total += 2 * parts * medium.rank * int(side.starts[-1]) * real.itemsize
     for side, points, _ in sides.values():
         total += map_bytes(side, far.receiving, real)
         total += (7 if points.is_mixed else 3) * int(side.starts[-1]) * real.itemsize
     return total
+
+
+def _product_bytes(medium: Medium) -> int:
+    """Bytes of sums of near blocks, and then of patterns, charges and fields, of a product with one column."""
+    stores = [each.store for each in medium.near]
+    near = max((2 * each.work.itemsize * sums_of(each) for each in stores), default=0)
+    if medium.far is None or medium.waves is None:
+        return near
+    far, real = medium.far, medium.far.traversal.real
+    total = (
+        far.nbytes_of(medium.rank)
+        - far.nbytes_of(0)
+        + passing_bytes(far.traversal, medium.rank * far.traversal.spectra)
+    )
+    for side, *_ in (medium.waves.tests, medium.waves.charges):
+        parts = SUMS * 4 if far.low and far.traversal.vector else side.components
+        total += 2 * parts * medium.rank * int(side.starts[-1]) * real.itemsize
+    return max(near, total)
