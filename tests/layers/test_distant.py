@@ -6,6 +6,7 @@ from test_tables import BOARD, GROUND, TWO, envelope
 
 import calderon as cal
 from calderon.layers.limits.distant import distant_greens
+from calderon.layers.radiation import surface_waves
 from calderon.layers.sommerfeld import horizontal_greens
 from calderon.layers.tables import table_of
 
@@ -33,6 +34,18 @@ def test_tables_give_the_integrals_up_to_a_hundred_wavelengths(name):
         assert (np.abs(one - other) / envelope(other, rho)).max() < 1e-6
     sums = distant_greens(sections, z, source, 100 * wavelength)
     assert sums.start == pytest.approx(start * wavelength)
+
+
+@pytest.mark.parametrize(("height", "eps", "waves"), [(1e-5, 1.00001, 0), (1e-5, 1.0001, 0), (1e-5, 1.001, 1)])
+def test_poles_that_rounding_moves_to_the_branch_point_are_left_out(height, eps, waves):
+    """Poles are 2e-16, 2e-14 and 2e-12 of k0 beyond k0."""
+    sections = cal.Stack([cal.Layer(height, eps)], below="pec").at(10e9)
+    rho = np.geomspace(0.1, 12, 8) * 2 * np.pi / sections.k0
+    assert len(surface_waves(sections, height)) == waves
+    found = table_of(sections, height, height, 1.1 * rho.max())(rho)
+    expected = horizontal_greens(sections, rho, height, height)
+    for one, other in zip(found, expected, strict=True):
+        assert (np.abs(one - other) / envelope(other, rho)).max() < 1e-5  # images at such a height nearly cancel
 
 
 def test_waves_in_vacuum_and_between_walls():

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 import calderon as cal
 from calderon.spaces import dual_tests
-from calderon.spaces.charges import charges, shares
+from calderon.spaces.charges import charges, entries_of_charges, shares
 from catalogue import EDGE_SPACES, NODAL_SPACES, cases
 
 DEGREE = 4
@@ -156,6 +156,20 @@ def test_strengths_and_moments_are_products_with_spread_and_gather(meshes, name)
         assert np.array_equal(columns[..., 1], 2 * found.strengths(kind, x))
         assert np.array_equal(found.moments(kind, np.stack([v, 2 * v], axis=2))[:, 1], 2 * found.moments(kind, v))
     assert charges(space, 4, found.kinds[0]).kinds[0] == found.kinds[0]
+
+
+@pytest.mark.parametrize("kind", ["value", "normal", "curl"])
+def test_entries_by_triangles_are_those_of_the_maps(meshes, kind):
+    """Components of curls have entries at different places on an open surface."""
+    space = cal.P1(meshes[1])
+    maps, entries = charges(space, 2, kind).spread(kind), entries_of_charges(space, 2, kind)
+    numbers = entries.numbers(np.arange(len(entries.carriers)), np.float64)
+    points = numbers.shape[1]
+    rows = (points * entries.carriers[:, None] + np.arange(points)).ravel()
+    columns = np.repeat(entries.unknowns, points)
+    for c, expected in enumerate(maps):
+        found = sp.csr_array((numbers[:, :, c].ravel(), (rows, columns)), expected.shape)
+        assert abs(found - expected).max() < 1e-15 * abs(expected).max() + 1e-290
 
 
 def test_kinds_that_a_space_does_not_have_are_refused(meshes):

@@ -303,7 +303,7 @@ def _of_common_triangles(matrix: LayeredMatrix) -> sp.csr_array:
     space: Any = matrix.metal.space
     start, triangles, _ = space.carriers
     shape = space.dimension, space.mesh.number_of_triangles
-    on = sp.csr_array((np.ones(len(triangles), np.int8), space.triangles[triangles], start), shape)
+    on = sp.csr_array((np.ones(len(triangles), np.int32), space.triangles[triangles], start), shape)
     both = on @ on.T
     rows, columns = both.tocoo().coords
     return sp.csr_array((matrix.near[0][rows, columns], both.indices, both.indptr), both.shape)

@@ -21,6 +21,11 @@ from calderon.quadrature import gauss
 Complex = NDArray[np.complex128]
 
 
+BESIDE = 1e-3
+"""Relative rounding error of k - k_0 from which on a pole cannot be told from the branch point k_0, that of
+boards so thin that they guide next to nothing."""
+
+
 class Responses(NamedTuple):
     """(n,) What E_u, E_v are for J_u, J_v of 1 at one height, and E_u for a vertical current of 1 up to it."""
 
@@ -136,16 +141,22 @@ def _refined(sections: Sections, z: float, kind: str, start: complex, scale: tup
 
     def inverse(t: complex) -> complex:
         found = responses(sections, np.array([low + span * t**2]), z, z, False)
-        return complex(1 / (found.tm if kind == "TM" else found.te)[0])
+        with np.errstate(divide="ignore", invalid="ignore"):  # far from any pole
+            return complex(1 / (found.tm if kind == "TM" else found.te)[0])
 
     # k has rounding errors of eps low, t those of k over its derivative: next to low t is known to less than its digits
-    noise = 4 * np.finfo(float).eps * low / (span * abs(start) ** 2)
+    rounding = 4 * np.finfo(float).eps * low / span
+    noise, least = rounding / abs(start) ** 2, (rounding / BESIDE) ** 0.5
+    if abs(start) < least:
+        return None
     a, b = start, start * (1 + max(1e-6, 1e2 * noise))
     one, two = inverse(a), inverse(b)
     for _ in range(30):
         if two == one:
             break
         a, b, one = b, b - two * (b - a) / (two - one), two
+        if not abs(b) >= least:  # or not a number
+            return None
         two = inverse(b)
         if abs(b - a) < max(1e-13, noise) * abs(b):
             break

@@ -136,7 +136,7 @@ class Panels(NamedTuple):
         return local, normals
 
     def places(self, numbers: NDArray[np.int64], leaves: NDArray[np.int64]) -> NDArray[Any]:
-        """See `Points`."""
+        """Places (..., 3) of the points of these numbers (...), which are in these leaves."""
         triangle, point = np.divmod(numbers, len(self.barycentric))
         corners = self.vertices[self.corners[self.triangle[triangle]]] - self.centres[leaves][..., None, :]
         return np.einsum("...b,...bc->...c", self.barycentric[point], corners).astype(self.real)

@@ -124,7 +124,7 @@ def pair_counts(tree: Octree, apart: int = 1) -> tuple[int, NDArray[np.int64]]:
 def counts_of_runs(
     tree: Octree, neighbours: NDArray[np.int32], sources: NDArray[np.int64], targets: NDArray[np.int64]
 ) -> tuple[int, NDArray[np.int64]]:
-    """See `pair_counts`, of some of the points: runs (boxes, 2) whose lengths are the numbers of points of each box.
+    """The numbers of `pair_counts` for some of the points: runs (boxes, 2) are as long as each box has points.
     neighbours: of each box those that do not come before it."""
     far = np.zeros(int(tree.level[-1]) + 1, np.int64)
     return int(count_pairs(tree.parent, tree.level, neighbours, sources, targets, far)), far

@@ -267,7 +267,8 @@ def _entries_of_maps(space: Any, degree: int, kind: str) -> ChargeEntries:
     if not all(np.array_equal(each.indices, union.indices) and np.array_equal(each.indptr, union.indptr)
                for each in parts):  # fmt: skip
         ones = [sp.csr_array((np.ones(each.nnz), each.indices, each.indptr), each.shape) for each in parts]
-        union = sum(ones[1:], ones[0])
+        union = sp.csr_array(sum(ones[1:], ones[0]))
+        union.sort_indices()
         parts = tuple(_on(each, union) for each in parts)
     total, numbers = len(given.points) // q, np.stack([each.data for each in parts], axis=1)
     # the functions of a triangle at its first point, which mostly are those at the others

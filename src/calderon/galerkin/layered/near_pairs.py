@@ -152,7 +152,7 @@ def _of_images(metal: LayeredMetal, pairs: NDArray[np.int32]) -> NDArray[np.comp
 def products_of_pairs(
     metal: LayeredMetal, pairs: NDArray[np.int32], rule: TriangleRule, whole: bool
 ) -> NDArray[np.complex128]:
-    """(n, 3, 3) the same by one rule; whole: with the direct part."""
+    """(n, 3, 3) products of pairs by one rule; whole: with the direct part."""
     k0, values = metal.sections.k0, np.empty((len(pairs), 9), complex)
     rows, places = np.unique(pairs, return_inverse=True)
     flat, own = metal.flat.taken(rows), places.reshape(-1, 2).astype(np.int32)

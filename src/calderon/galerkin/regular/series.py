@@ -260,7 +260,7 @@ def adding_slopes(radial: Radial, complex_out: bool) -> Callable[..., None]:
 @jitable
 def finite_slope(value, square, tiny):
     """The slope `value`, and 0 for triangles with nearly one centroid, by `square`, r^2: pairs that are not distant
-    meet the factor zero, and 1 / r^6 leaves the range of single precision, where `tiny` is 1e-20, at r^2 = 1e-13."""
+    meet the factor zero, and 1 / r^5 leaves the range of single precision, where `tiny` is 1e-20, at r^2 = 4e-16."""
     nothing = square - square
     return where_less(square, nothing + 1e6 * tiny, nothing, value)
 

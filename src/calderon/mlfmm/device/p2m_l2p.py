@@ -24,12 +24,12 @@ class DevicePoints:
     def __init__(
         self, device: Device, points: Panels | Points, real: np.dtype[Any], other: "DevicePoints | None" = None
     ) -> None:  # fmt: skip
-        self.device, self.host = device, points
+        self.device, self.host, self.real = device, points, real
         self.places: Any
         self.normals: Any
         self.starts: Any
         self.mix = device.array(np.ascontiguousarray(points.mix).view(float).astype(real))
-        if other is not None and other.host.same_places(points):
+        if other is not None and other.real == real and other.host.same_places(points):
             self.places, self.normals, self.starts = other.places, other.normals, other.starts
         else:
             both = points.of_leaves(0, len(points.starts) - 1)

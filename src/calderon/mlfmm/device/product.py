@@ -47,7 +47,7 @@ class DeviceFar:
     """
 
     def __init__(self, device: Device, far: Far, before: "DeviceFar | None" = None) -> None:
-        """before: a far field whose points are taken where they are the same."""
+        """Send a far field, without points that `before`, another one, has on the device."""
         self.host, self.vector, self.low = far, far.traversal.vector, far.low
         self.passes = DevicePasses(device, far.traversal)
         self.cubes = None if far.low is None else DeviceCubes(device, far.low, far.sums)
@@ -112,7 +112,7 @@ class DeviceMedium(DeviceOperator):
     def __init__(
         self, device: Device, medium: Medium, dtype: np.dtype[Any], before: "DeviceMedium | None" = None
     ) -> None:
-        """before: the medium on the device when it had fewer near entries, or waves of lower degrees."""
+        """Send what `before`, the medium on the device with fewer near entries or waves of lower degrees, has not."""
         super().__init__(dtype=dtype, shape=medium.shape)
         self.device, self.together, self.rank = device, medium.together, medium.rank
         self._far: DeviceFar | None = before._far if before else None

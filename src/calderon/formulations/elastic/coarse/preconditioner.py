@@ -117,6 +117,8 @@ def two_levels(equation: Equation) -> LinearOperator:
     matrix = coarse_matrix(equation, bodies, coarse)
     return_memory()
     factors = scipy.linalg.lu_factor(matrix.T, overwrite_a=True) if len(matrix) else None  # LAPACK has columns as rows
+    if factors is not None and not np.diagonal(factors[0]).all():
+        raise np.linalg.LinAlgError("the matrix of the coarse problem is singular: choose method='dense'")
     del matrix
     return_memory()
     leaves = clusters(equation, bodies, SIZES.leaf)
