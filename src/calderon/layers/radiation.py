@@ -21,8 +21,8 @@ from calderon.quadrature import gauss
 Complex = NDArray[np.complex128]
 
 
-BESIDE = 1e-3
-"""Relative rounding error of k - k_0 from which on a pole cannot be told from the branch point k_0, that of
+ROUNDED = 1e-3
+"""Relative rounding error of k - k_0 from which on a pole cannot be distinguished from the branch point k_0, that of
 boards so thin that they guide next to nothing."""
 
 
@@ -146,7 +146,7 @@ def _refined(sections: Sections, z: float, kind: str, start: complex, scale: tup
 
     # k has rounding errors of eps low, t those of k over its derivative: next to low t is known to less than its digits
     rounding = 4 * np.finfo(float).eps * low / span
-    noise, least = rounding / abs(start) ** 2, (rounding / BESIDE) ** 0.5
+    noise, least = rounding / abs(start) ** 2, (rounding / ROUNDED) ** 0.5
     if abs(start) < least:
         return None
     a, b = start, start * (1 + max(1e-6, 1e2 * noise))
