@@ -12,6 +12,7 @@ No kernel is known here, and nothing of a space is known to who sums.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -251,15 +252,6 @@ def put_fields(rows, local, places, weights, normals, corner_values, barycentric
 
 def _entries_of_maps(space: Any, degree: int, kind: str) -> ChargeEntries:
     """Entries of spaces that have sparse maps, on one pattern of entries."""
-
-    def put(numbers: NDArray[Any]) -> Callable[[NDArray[np.int64], Any], NDArray[Any]]:
-        def put_at(places: NDArray[np.int64], real: Any) -> NDArray[Any]:
-            out = np.empty(numbers.shape, real)
-            out[places] = numbers
-            return out
-
-        return put_at
-
     q = triangle_rule(degree).number_of_points
     given = charges(space, degree, kind)
     parts = given.spread(kind)
@@ -279,13 +271,20 @@ def _entries_of_maps(space: Any, degree: int, kind: str) -> ChargeEntries:
     if (counts == width[:, None]).all():
         at = first[:, None] + np.arange(q) * width[carriers][:, None]
         if (union.indices[at] == union.indices[first][:, None]).all():
-            return ChargeEntries(total, carriers, union.indices[first], put(numbers[at]))
+            return ChargeEntries(total, carriers, union.indices[first], partial(_placed, numbers[at]))
     # else all that a triangle has at one of them
     row, column = union.tocoo().coords
     keys, entry = np.unique(row // q * space.dimension + column.astype(np.int64), return_inverse=True)
     found = np.zeros((len(keys), q, numbers.shape[1]))
     found[entry, row % q] = numbers
-    return ChargeEntries(total, *np.divmod(keys, space.dimension), put(found))
+    return ChargeEntries(total, *np.divmod(keys, space.dimension), partial(_placed, found))
+
+
+def _placed(numbers: NDArray[Any], places: NDArray[np.int64], real: Any) -> NDArray[Any]:
+    """Numbers (n, ...) in a type, that of entry e at places[e]."""
+    out = np.empty(numbers.shape, real)
+    out[places] = numbers
+    return out
 
 
 def _on(matrix: sp.csr_array, pattern: sp.csr_array) -> sp.csr_array:

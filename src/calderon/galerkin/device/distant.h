@@ -62,8 +62,8 @@ DEVICE real_type term(real_type inverse, real_type u, real_type square, real_typ
 
 #if SERIES == 3
 
-/* Of one corner of a triangle in series.py, over h: f S_a, but for f t / (120 r^2) and the sum of products of corners, and d_a
-   times what does not depend on b; u, square, own: u_a, |w_a|^2, d_a; of_other, squares: t and sum u^2 / r^2 of the other
+/* The part of one corner of a triangle in series.py, over h: f S_a, but for f t / (120 r^2) and the sum of products of corners,
+   and d_a times what does not depend on b; u, square, own: u_a, |w_a|^2, d_a; of_other, squares: t and sum u^2 / r^2 of the other
    triangle; f, inverse: 1 / r^2; sign: 1, or -1 for T_b. */
 DEVICE real_type slope_term(real_type inverse, real_type u, real_type square, real_type own, real_type of_other,
                             real_type squares, real_type f, real_type sign)

@@ -74,8 +74,8 @@ class DistantGreens:
     def _beside(self, branch: complex, r: NDArray[np.float64]) -> Complex:
         """(2, n) the integrals along the cut from k_b over exp(i k_b r), at distances (n,): smooth functions of log r,
         which are interpolated where there are many distances."""
-        low, high = np.log([r.min(), r.max()])
-        if len(r) > 2 * CUTS.degree and high > low:
+        low, high = np.log([r.min(), r.max()]) if len(r) > 2 * CUTS.degree else (0.0, 0.0)
+        if high > low:
             middle, half = 0.5 * (high + low), 0.5 * (high - low)
             series: Any = chebyshev.chebinterpolate(
                 lambda x: self._integrated(branch, np.exp(middle + half * x)).T, CUTS.degree
