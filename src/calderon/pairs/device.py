@@ -105,7 +105,7 @@ class Candidates:
         rooms = np.array([1 << int(each).bit_length() for each in count], np.int64)
         first = np.cumsum(rooms) - rooms
         cells, buckets = np.empty((len(own.size), 3), np.int32), np.empty(len(own.size), np.int32)
-        put_cells(own, lowest, there, low, inverse, rooms, cells, buckets)
+        put_cells(own, lowest, there, low, inverse, (first, rooms - 1), cells, buckets)
         begins, members = grouped(buckets, int(rooms.sum()))
         numbers = np.column_stack([low, inverse, radius, size])
         most = ((high - low) * inverse[:, None]).astype(np.int64) + 1
@@ -141,16 +141,14 @@ def put_cells(own, lowest, there, low, inverse, rooms, cells, buckets):
     of their buckets, those of all grids in turn, by HASH.
 
     own: extents of triangles; lowest: as in `octave_of`; there: the grid of each factor of two; low (grids, 3),
-    inverse: lowest corners and 1 / edge; rooms: buckets.
+    inverse: lowest corners and 1 / edge; rooms: the first bucket of each grid, and how many follow it.
     """
     for n in range(own.size.size):
         key, grid = np.uint32(0), there[octave_of(own.size[n], lowest)]
         for c in range(3):
             cells[n, c] = int((own.centre[n, c] - low[grid, c]) * inverse[grid])
             key ^= np.uint32(np.uint32(cells[n, c]) * HASH[c])
-        buckets[n] = key & np.uint32(rooms[grid] - 1)
-        for before in range(grid):
-            buckets[n] += rooms[before]
+        buckets[n] = rooms[0][grid] + (key & np.uint32(rooms[1][grid]))
 
 
 class SentPairs(NamedTuple):

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
@@ -28,6 +27,7 @@ from calderon.formulations.elastic.conditions.surface_conditions import sparse
 from calderon.formulations.elastic.system.equation import Equation
 from calderon.mesh.locality import block_order
 from calderon.products.near_entries import BEYOND
+from calderon.solvers import lu
 
 Array = NDArray[np.float64]
 Blocks = Callable[[int, int], list[NDArray[Any]]]
@@ -116,9 +116,7 @@ def two_levels(equation: Equation) -> LinearOperator:
     return_memory()
     matrix = coarse_matrix(equation, bodies, coarse)
     return_memory()
-    factors = scipy.linalg.lu_factor(matrix.T, overwrite_a=True) if len(matrix) else None  # LAPACK has columns as rows
-    if factors is not None and not np.diagonal(factors[0]).all():
-        raise np.linalg.LinAlgError("the matrix of the coarse problem is singular: choose method='dense'")
+    factors = lu(matrix, overwrite=True) if len(matrix) else None
     del matrix
     return_memory()
     leaves = clusters(equation, bodies, SIZES.leaf)
@@ -139,7 +137,7 @@ def two_levels(equation: Equation) -> LinearOperator:
         shares = coarse.T @ r
         moved = inverses.product(r - coarse @ shares)
         if factors is not None:
-            moved += coarse @ scipy.linalg.lu_solve(factors, shares, trans=1, check_finite=False)
+            moved += coarse @ factors.solve(shares)
         return moved
 
     return LinearOperator((equation.unknowns,) * 2, matvec=apply, dtype=np.float64)
