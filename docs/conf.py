@@ -37,6 +37,7 @@ html_theme = "furo"
 html_static_path = ["static"]
 html_css_files = ["calderon.css"]
 html_copy_source = False
+html_use_index = False  # the search lists every name with its page
 html_title = f"calderon {release}"
 autodoc_default_options = {"members": True}
 autodoc_typehints_format = "short"
