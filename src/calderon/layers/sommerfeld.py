@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calderon.backends.kernel_cache import read_only
 from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.threads import in_parts
 from calderon.exact.vacuum import SPEED_OF_LIGHT
@@ -290,7 +291,7 @@ def _evaluated(
     """The first components (n, ...) at heights, one or many of the observer, and in layers of the observer and the
     source."""
     flat = np.ascontiguousarray(rho).ravel()
-    z = np.ascontiguousarray(np.broadcast_to(heights[0], np.shape(rho)), dtype=float).ravel()
+    z = read_only(np.ascontiguousarray(np.broadcast_to(heights[0], np.shape(rho)), dtype=float).ravel())
     if len(z):
         _require_no_resonance(sections, (float(z[0]), heights[1]), layers)
     places = sections.data, layers[0], float(heights[1]), layers[1]

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends.kernel_cache import read_only
 from calderon.backends.numba import jitable_part, kernel
 from calderon.mesh.geometry import enlarge
 
@@ -19,10 +20,10 @@ DIGIT = 11
 def locality_order(points: NDArray[np.float64]) -> NDArray[np.int64]:
     """Permutation that puts neighbours together: Morton order in a cube around points (n, 3)."""
     bounds = np.array([[np.inf] * 3, [-np.inf] * 3])
-    enlarge(points, bounds)
+    enlarge(read_only(points), bounds)
     extent, keys = float(np.ptp(bounds, axis=0).max()) if len(points) else 0.0, np.empty(len(points), np.int64)
     scale = (1 << DEEPEST) / extent if extent > 0 else 1.0
-    point_keys(np.ascontiguousarray(points, float), bounds[0], scale, 3 * (DEEPEST - LEVELS), keys)
+    point_keys(read_only(np.ascontiguousarray(points, float)), bounds[0], scale, 3 * (DEEPEST - LEVELS), keys)
     return order_of(keys)
 
 

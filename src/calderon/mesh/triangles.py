@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.backends.kernel_cache import read_only
 from calderon.mesh.checks.inspection import MeshReport, check
 from calderon.mesh.coincident import coincident_points, compacted, joining_tolerance, sound_triangles
 from calderon.mesh.containment import winding_numbers
@@ -59,7 +60,7 @@ class TriangleMesh(NamedFaces, Exchange):
         triangles only; ValueError that names it where they are curved."""
         count = len(triangles)
         found = FlatTriangles(np.empty((count, 3, 3)), np.empty((count, 3)), np.empty(count))
-        given = self.vertices, self.triangles, self.area_vectors, np.ascontiguousarray(triangles, np.int64)
+        given = self.vertices, self.triangles, self.area_vectors, read_only(np.ascontiguousarray(triangles, np.int64))
         put_triangles(*given, float(scale), np.asarray(origin, float), found)
         return found
 

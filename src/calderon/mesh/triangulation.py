@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calderon.backends.kernel_cache import read_only
 from calderon.mesh.coincident import coincident_points
 from calderon.mesh.errors import OrientationWarning, warn
 from calderon.mesh.geometry import enlarge, largest_extents, put_diameters, put_places, put_sums, put_used
@@ -207,7 +208,8 @@ class Triangulation:
     def bounds(self) -> NDArray[np.float64]:
         """Lowest and highest corner of the bounding box, (2, 3)."""
         bounds, used = np.array([[np.inf] * 3, [-np.inf] * 3]), self.used_vertices
-        enlarge(self.vertices if len(used) == len(self.vertices) else self.vertices.take(used, axis=0), bounds)
+        points = self.vertices if len(used) == len(self.vertices) else self.vertices.take(used, axis=0)
+        enlarge(read_only(points), bounds)
         return _frozen(bounds)
 
     @cached_property

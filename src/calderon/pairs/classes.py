@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
+from calderon.backends.kernel_cache import read_only
 from calderon.backends.memory import array_bytes
 from calderon.mesh.geometry import Extents, extents
 from calderon.mesh.locality import sorted_keys
@@ -95,7 +96,7 @@ def touching_pairs(test: Index, trial: Index, upper: bool = False) -> TouchingPa
     test triangles; upper: only those with trial number >= test number."""
     count = int(max(test.max(), trial.max())) + 1
     starts, corners = grouped(trial.ravel(), count)
-    test, trial = (np.ascontiguousarray(each, np.int64) for each in (test, trial))
+    test, trial = (read_only(np.ascontiguousarray(each, np.int64)) for each in (test, trial))
 
     def find(low: int, high: int) -> tuple[NDArray[Any], ...]:
         around = starts[test[low:high] + 1] - starts[test[low:high]]
@@ -151,7 +152,7 @@ def near_pairs(
     octave = np.floor(np.log2(two.size)).astype(int)  # triangles of like size, within a factor of two
     levels = [_cells(two, np.flatnonzero(octave == level), reach) for level in np.unique(octave)]
     tasks = [(level, *run) for run in _runs(len(test)) for level in levels]
-    numbers = tuple(np.ascontiguousarray(each, np.int64) for each in vertices)
+    numbers = tuple(read_only(np.ascontiguousarray(each, np.int64)) for each in vertices)
     corners = np.ascontiguousarray(test), np.ascontiguousarray(trial)
 
     def find(cells: Cells, low: int, high: int) -> tuple[NDArray[Any], ...]:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends.kernel_cache import read_only
 from calderon.backends.numba import kernel
 from calderon.backends.threads import in_parts
 
@@ -40,7 +41,7 @@ def arranged(table: NDArray[Any], order: NDArray[np.integer]) -> NDArray[Any]:
     out = np.empty((len(order), table.shape[1]), table.dtype)
 
     def work(low: int, high: int) -> None:
-        _arrange(table, order[low:high], out[low:high])
+        _arrange(read_only(table), read_only(order[low:high]), out[low:high])
 
     if len(order) < MANY:
         work(0, len(order))

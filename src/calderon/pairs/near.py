@@ -184,7 +184,7 @@ def restriction(element: Element, corners: NDArray[np.float64]) -> NDArray[np.fl
     (n, 3, 3)."""
     inside = np.einsum("bm,nbk->nmk", barycentric(element.nodes), corners)
     values = element.values(inside[..., 1:].reshape(-1, 2)).reshape(element.size, len(corners), element.size)
-    return np.swapaxes(values, 0, 1)
+    return np.ascontiguousarray(np.swapaxes(values, 0, 1))
 
 
 @kernel

@@ -261,7 +261,7 @@ class NearStore:
         parts."""
         if self.parts == 1:
             return np.ascontiguousarray(x.T[:, clusters.order], self.work)
-        own = x.T[:, clusters.order]
+        own = np.ascontiguousarray(x.T[:, clusters.order])
         return np.stack([own.real, own.imag], axis=1).reshape(-1, own.shape[1]).astype(self.work, copy=False)
 
     def _summed(self, sums: NDArray[Any], clusters: Clusters, unknowns: int) -> NDArray[Any]:

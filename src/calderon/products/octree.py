@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends.kernel_cache import read_only
 from calderon.backends.numba import first_at_least, jitable_part, kernel
 from calderon.mesh.geometry import enlarge
 from calderon.mesh.locality import DEEPEST, point_keys, sorted_keys, spread
@@ -22,7 +23,7 @@ class Cube(NamedTuple):
         """The smallest cube around points (n, 3), a little larger; of edge 1 around points in one place."""
         bounds = np.array([[np.inf] * 3, [-np.inf] * 3])
         for side in sides:
-            enlarge(side, bounds)
+            enlarge(read_only(side), bounds)
         return Cube.spanning(bounds[None])
 
     @staticmethod
@@ -113,7 +114,7 @@ def octree(
     keys, orders, limits = [], [], []
     for n, points in enumerate(given):
         key = np.empty(len(points), np.int64)
-        point_keys(points, cube.low, 2**DEEPEST / cube.edge, 3 * (DEEPEST - depth), key)
+        point_keys(read_only(points), cube.low, 2**DEEPEST / cube.edge, 3 * (DEEPEST - depth), key)
         key, order = sorted_keys(key)
         keys.append(key)
         orders.append(order)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csc_matrix
 from scipy.sparse.linalg import LinearOperator, aslinearoperator, splu
 
+from calderon.backends.kernel_cache import read_only
 from calderon.backends.numba import kernel
 from calderon.backends.threads import in_parts, one_thread
 from calderon.mesh.locality import DEEPEST, order_of, point_keys
@@ -89,7 +90,7 @@ def _levels(points: NDArray[np.float64]) -> NDArray[np.int64]:
     extent = np.ptp(points, axis=0).max() if n else 0.0
     unit = (points - low) / (extent * (1 + 1e-9) or 1.0)
     keys = np.empty(n, np.int64)
-    point_keys(unit, np.zeros(3), float(1 << DEEPEST), 0, keys)
+    point_keys(read_only(unit), np.zeros(3), float(1 << DEEPEST), 0, keys)
     order = order_of(keys)
     levels = np.full(n, DEEPEST)
     of_sorted = np.full(n, DEEPEST)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends.kernel_cache import read_only
 from calderon.backends.numba import kernel
 
 
@@ -25,7 +26,8 @@ def supports_of(space: Any) -> Supports:
     boxes[:, 0], boxes[:, 1] = np.inf, -np.inf
     numbers = np.zeros(space.dimension, np.int64)
     dofs = np.ascontiguousarray(space.dofs, np.int64)
-    _put_supports(space.mesh.vertices, space.mesh.triangles, space.triangles, dofs, boxes, middles, numbers)
+    vertices, triangles = read_only(space.mesh.vertices), read_only(space.mesh.triangles)
+    _put_supports(vertices, triangles, read_only(space.triangles), dofs, boxes, middles, numbers)
     return Supports(boxes, middles)
 
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends.kernel_cache import read_only
 from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.threads import in_parts
 from calderon.backends.vectors import (
@@ -404,7 +405,7 @@ def point_triangle_integrals(
     size = np.abs(plane.corners).max(initial=0.0) * 2
     degree = next(degree for bound, degree in DEGREES if abs(k) * size <= bound)
     chosen = triangle_rule(degree)
-    rule = (chosen.barycentric, chosen.weights) if k else (np.empty((0, 3)), np.empty(0))
+    rule = (chosen.barycentric, chosen.weights) if k else (np.empty((0, 3)), read_only(np.empty(0)))
     factors = np.array([0, 1, -(k**2) / 2, k**4 / 24], complex).view(float)
     series = Series.of(k, size)
     smooth = k, factors, series.coefficients.reshape(-1), series.reach - size / 2
