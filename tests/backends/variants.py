@@ -107,6 +107,7 @@ def dense_cases() -> dict[str, Case]:
             operators[f"{name} {form} with zones"] = getattr(cal, form)(green, linear, quadrature=zones)
     operators["constants with zones"] = cal.single_layer(GREENS["laplace"], spaces["P0"])
     operators["currents with zones"] = cal.electric_field(wave, cal.RWG(mesh), quadrature=zones)
+    operators["elastic"] = cal.adjoint_double_layer(cal.Elastostatic(2.5, 0.3), cal.P1(mesh, components=3))
     operators["complex factor"] = (1 + 1j) * cal.single_layer(GREENS["laplace"], linear)
     return {name: partial(_matrix, operator) for name, operator in operators.items()}
 

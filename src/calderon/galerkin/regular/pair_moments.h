@@ -3,6 +3,11 @@
 #include "galerkin/forms/component.h"
 #include "galerkin/device/distant.h"
 
+#define ALL (PARTS * COMPONENTS)
+/* How many components are summed at a time: two thirds where the sums of all, each with a function of the test triangle, would
+   not fit into 255 registers next to all moments. Solids with a normal have six with one radial function, three with another. */
+#define HELD (REAL_IS_DOUBLE && ALL * MOMENTS > 72 ? ALL * 2 / 3 : ALL)
+
 /* sums (PARTS, COMPONENTS, TESTS, TRIALS) of the components times local functions over all pairs of points of a test
    triangle, with nodes x (NODES_LENGTH,) and data `test`, and of the trial triangle number `at` of `count`, with data
    `trial`; tables, nodes of the trial triangles and scalars as in tile.c. some: 0 for zeros, else 1. */
@@ -40,27 +45,30 @@ DEVICE void pair_moments(SHARED const real_type *x, GLOBAL const real_type *test
 #endif
 #endif
     int last = some * (SERIES ? USUAL_POINTS : POINTS);
-    NO_UNROLL
-    for (int q = 0; q < last; q++) { /* as often in all threads: some OpenCL compilers for processors go wrong otherwise */
-        int zone = q >= USUAL_POINTS, first = zone ? USUAL_POINTS : 0, end = zone ? POINTS : USUAL_POINTS;
-        if (zone != apart)
-            continue;
-        size_t place = (size_t)q * 3 * count + at;
-        real_type y[3] = {trial_nodes[place], trial_nodes[place + count], trial_nodes[place + 2 * (size_t)count]};
-        real_type s[PARTS * COMPONENTS * TESTS];
-        for (int k = 0; k < PARTS * COMPONENTS * TESTS; k++)
-            s[k] = R(0.0);
+    UNROLL
+    for (int from = 0; from < ALL; from += HELD) {
         NO_UNROLL
-        for (int p = first; p < end; p++) {
-            real_type d[3] = {x[3 * p] - y[0], x[3 * p + 1] - y[1], x[3 * p + 2] - y[2]};
-            real_type value[PARTS * COMPONENTS];
-            component_values(d, m, n, parameters, tiny, value);
-            for (int a = 0; a < TESTS; a++)
-                for (int k = 0; k < PARTS * COMPONENTS; k++)
-                    s[k * TESTS + a] += WEIGHT_AT(test_table, a, p, x, 1) * value[k];
+        for (int q = 0; q < last; q++) { /* as often in all threads: some OpenCL compilers for processors go wrong otherwise */
+            int zone = q >= USUAL_POINTS, first = zone ? USUAL_POINTS : 0, end = zone ? POINTS : USUAL_POINTS;
+            if (zone != apart)
+                continue;
+            size_t place = (size_t)q * 3 * count + at;
+            real_type y[3] = {trial_nodes[place], trial_nodes[place + count], trial_nodes[place + 2 * (size_t)count]};
+            real_type s[HELD * TESTS];
+            for (int k = 0; k < HELD * TESTS; k++)
+                s[k] = R(0.0);
+            NO_UNROLL
+            for (int p = first; p < end; p++) {
+                real_type d[3] = {x[3 * p] - y[0], x[3 * p + 1] - y[1], x[3 * p + 2] - y[2]};
+                real_type value[ALL];
+                component_values(d, m, n, parameters, tiny, value);
+                for (int a = 0; a < TESTS; a++)
+                    for (int k = from; k < from + HELD && k < ALL; k++)
+                        s[(k - from) * TESTS + a] += WEIGHT_AT(test_table, a, p, x, 1) * value[k];
+            }
+            for (int k = from; k < from + HELD && k < ALL; k++)
+                for (int n = k * MOMENTS; n < (k + 1) * MOMENTS; n++)
+                    sums[n] += WEIGHT_AT(trial_table, n % TRIALS, q, trial_nodes + at, count) * s[n / TRIALS - from * TESTS];
         }
-        for (int k = 0; k < PARTS * COMPONENTS * TESTS; k++)
-            for (int b = 0; b < TRIALS; b++)
-                sums[k * TRIALS + b] += WEIGHT_AT(trial_table, b, q, trial_nodes + at, count) * s[k];
     }
 }
