@@ -8,7 +8,8 @@ threads stands apart as shared. A sampler assigns them to phases, by the innermo
 a thread is in. A set-up before has compiled everything and counts what kernels evaluate and read.
 
 Laws from small sizes are off by up to four: `--full` measures one set-up of each row at the size of the table, which
-takes minutes and gigabytes.
+takes minutes and gigabytes. Kernels of rows that would not end there are cut short (shortened.py): what the host does
+is entire, results are wrong.
 
 "Expected on an H100" is a model and no measurement: host seconds, plus those that the counted work of each kernel takes
 at rates measured there (`backends.devices.counters`), one after the other. Kernels whose evaluations are not counted
@@ -21,7 +22,7 @@ import os
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from benchmarks.common import results
 from benchmarks.common.machine import Floor
 from benchmarks.gpu.rows import ROWS, Row, chosen
 from benchmarks.gpu.sampler import TRANSFERS, Sampler, phases_of, shown
+from benchmarks.gpu.shortened import shortened
 from calderon.backends.devices.counters import H100, Counters
 from calderon.backends.devices.device import Device
 
@@ -95,8 +97,9 @@ def sampled(row: Row, unknowns: int, backend: str) -> dict[str, Any]:
 def at_full_size(name: str, unknowns: int, backend: str) -> dict[str, Any]:
     """Host seconds of one set-up with so many unknowns, in this process: a small set-up before has compiled most."""
     row = next(each for each in ROWS if each.name == name)
-    row.set_up(row.build(min(row.few, unknowns)), backend)
-    return sampled(row, unknowns, backend)
+    with shortened(device_of(backend)) if row.cut else nullcontext():
+        row.set_up(row.build(min(row.few, unknowns)), backend)
+        return sampled(row, unknowns, backend) | {"cut": row.cut}
 
 
 @contextmanager
@@ -166,6 +169,8 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
         options.record.content["laws"].append(laws)
         options.record.write()
     screen.print(table)
+    if any(each.get("cut") for each in options.record.content["rows"]):
+        screen.print("(cut): kernels were cut short; results are wrong, what the host did is entire")
     if not options.full:
         screen.print(expected)
     return {}
@@ -177,7 +182,8 @@ def described(found: dict[str, Any]) -> list[str]:
     kernels = (
         (f"{found['evaluations']:.3g}", results.seconds(found["kernels_on_h100"])) if "kernels" in found else ("", "")
     )
-    return [found["row"], f"{found['unknowns']:,}", *times, *kernels, shown(found["phases"])]
+    name = found["row"] + " (cut)" * found.get("cut", False)
+    return [name, f"{found['unknowns']:,}", *times, *kernels, shown(found["phases"])]
 
 
 def laws_of(row: Row, found: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 
 import calderon as cal
+from benchmarks.gpu import shortened
 
 PACKAGE = str(Path(cal.__file__).parent) + os.sep
 PERIOD = 5e-4
@@ -76,6 +77,8 @@ def place_of(frame: FrameType | None) -> Place:
         code = frame.f_code
         if not found and f"{os.sep}numba{os.sep}" in code.co_filename:
             found = COMPILING  # or a kernel from the cache
+        if not found and code is shortened.noise.__code__:
+            found = TRANSFERS  # instead of a kernel
         if code.co_filename.startswith(PACKAGE):
             path = code.co_filename[len(PACKAGE) :].replace(os.sep, "/")
             shared = shared or path == SHARED and code.co_name in ("run_tasks", "in_parts", "_serve")
