@@ -42,6 +42,7 @@ def test_a_straight_curve_is_a_linear_material(tmp_path):
     assert cal.load(tmp_path / "iron.h5").strength(X) == pytest.approx(curved.strength(X), rel=1e-12)
 
 
+@pytest.mark.variant
 def test_half_a_block_of_iron_is_the_whole():
     half = cal.mesh.box([-0.5, -0.5, 0], [0.5, 0.5, 0.5], cells=[2, 2, 1])
     both = np.concatenate([half.vertices, half.vertices * [1, 1, -1]])

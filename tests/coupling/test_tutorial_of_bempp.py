@@ -18,6 +18,7 @@ PEER = {
 """Far fields of bempp-cl 0.4.2 with scikit-fem 12, by cells a side: its tutorial's equation, u in P1, du/dn in DP0."""
 
 
+@pytest.mark.variant
 def test_the_far_field_is_that_of_bempp():
     """Its errors are of second order in the size of the cells: both meshes together tell the value without them."""
     coarse, fine = (np.array(PEER[number]) for number in (8, 12))

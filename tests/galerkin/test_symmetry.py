@@ -79,6 +79,7 @@ def test_near_pairs_left_to_the_rule_of_distant_ones(gap):
         assert error < bound * np.abs(entries).max(), precision
 
 
+@pytest.mark.variant
 @pytest.mark.parametrize("gap", [1e-1, 1e-5])
 def test_near_pairs_of_single_layers_by_the_rule_of_distant_ones(gap):
     """Against sums over the points of both triangles, term by term."""

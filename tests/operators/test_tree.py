@@ -14,10 +14,10 @@ from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.tree import Term, terms_of
 
 MESH = cal.mesh.sphere(1.0, 0.7)
-P1, P0 = cal.P1(MESH), cal.P0(MESH)
+P1, OTHER = cal.P1(MESH), cal.P1(cal.mesh.sphere(0.8, 0.7).translated([2.5, 0.3, 0.1]))
 G = cal.Helmholtz(1.5)
-V, K, W = cal.single_layer(G, P1), cal.double_layer(G, P1), cal.single_layer(G, P0)
-C = cal.double_layer(G, P0, P1)
+V, K, W = cal.single_layer(G, P1), cal.double_layer(G, P1), cal.single_layer(G, OTHER)
+C = cal.double_layer(G, OTHER, P1)
 ONE = cal.identity(P1)
 TABLE = cal.blocks([[V, C], [C.T, W]])
 EXPRESSIONS = {
@@ -27,7 +27,7 @@ EXPRESSIONS = {
     "adjoint": cal.blocks([[K, C], [None, W]]).H + TABLE,
     "conjugate": (1j * cal.blocks([[K, C], [C.T, W]])).H.T,
     "nested": cal.blocks([[cal.blocks([[V, K], [K.T, V]]), None], [None, -W]]),
-    "product": TABLE @ cal.blocks([[ONE, None], [None, cal.identity(P0)]]) + TABLE,
+    "product": TABLE @ cal.blocks([[ONE, None], [None, cal.identity(OTHER)]]) + TABLE,
     "scaled": cal.transformed(K + V, right=sp.diags_array(np.linspace(1, 2j, P1.dimension))) + ONE - V,
     "repeated": cal.blocks([[K + K.T, K.H], [2j * K, ONE + V]]),
     "transformed": cal.hypersingular(G, P1, form="transformed") + V,
@@ -87,7 +87,7 @@ def test_tables_print_and_are_cut_as_operators():
     assert isinstance(TABLE, BoundaryOperator)
     assert repr(2 * TABLE) == f"(2) {TABLE!r}" and "transposed of" in repr(TABLE.T)
     pieces = (TABLE + TABLE.T).split(np.arange(TABLE.shape[1]))
-    assert [len(piece) for piece in pieces] == [P1.dimension, P0.dimension]
+    assert [len(piece) for piece in pieces] == [P1.dimension, OTHER.dimension]
     assert [len(piece) for piece in V.split(np.arange(P1.dimension))] == [P1.dimension]
     with pytest.raises(ValueError, match="same trial and test space"):
         TABLE + cal.blocks([[W, C.T], [C, V]])

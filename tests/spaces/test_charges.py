@@ -69,8 +69,8 @@ def paired(test, trial, kinds, values):
 @pytest.mark.parametrize(
     "layer, test, trial",
     cases(
-        [("single", "P0", "P1"), ("double", "DP1", "P2"), ("adjoint", "P1", "P0")],
-        [("single", "P0", "P1"), ("adjoint", "P1", "P0")],
+        [("single", "P0", "P0"), ("adjoint", "P1", "P1"), ("single", "P0", "P1"), ("double", "DP1", "P2")],
+        [("single", "P0", "P0"), ("adjoint", "P1", "P1")],
     ),
 )
 def test_layers_are_sums_over_points(meshes, layer, test, trial):
