@@ -26,6 +26,6 @@ def test_layers_of_selected_functions_are_columns_of_the_whole():
     space = cal.P1(cal.mesh.sphere(1.0, 0.8))
     chosen = np.arange(space.dimension) % 3 == 0
     for layer in (cal.double_layer, cal.hypersingular):
-        whole = layer(cal.Helmholtz(1.5), space).assemble().to_array()
-        part = layer(cal.Helmholtz(1.5), space.selected(chosen), space).assemble().to_array()
+        whole = layer(cal.Helmholtz(1.2), space).assemble().to_array()
+        part = layer(cal.Helmholtz(1.2), space.selected(chosen), space).assemble().to_array()
         assert np.abs(part - whole[:, chosen]).max() < 1e-7 * np.abs(whole).max()

@@ -5,7 +5,7 @@ import pytest
 
 import calderon as cal
 
-K = 3.0
+K = 2.2
 DIRECTIONS = np.array([[0.0, 0.6, 0.8], [1.0, 0, 0], [-0.6, 0, -0.8]])
 
 

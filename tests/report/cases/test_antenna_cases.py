@@ -205,7 +205,7 @@ into = [0, 0, 1]
 @pytest.mark.filterwarnings("ignore::calderon.mesh.errors.CoarseMeshWarning")
 def test_an_open_guide_is_fed_by_its_waveguide_port(tmp_path):
     """The case solves the problem that is posed in Python; keys of waveguide ports stay with them."""
-    mesh = cal.mesh.cuboid([22.86e-3, 10.16e-3, 16e-3], 6e-3)
+    mesh = cal.mesh.cuboid([22.86e-3, 10.16e-3, 16e-3], 5e-3)
     z = mesh.vertices[mesh.triangles][:, :, 2]
     walls, feed = (
         cal.TriangleMesh(mesh.vertices, mesh.triangles[chosen])
