@@ -19,7 +19,7 @@ from calderon.galerkin.forms.scalar import curl_data, curl_form, scalar_form
 from calderon.galerkin.limits import checked_range
 from calderon.galerkin.regular.centroid_distances import NEAR, no_spreads, spreads
 from calderon.galerkin.regular.distant import distant_rule, distant_tables
-from calderon.galerkin.regular.element_tables import LANES, TestSide, TrialSide, in_threes, test_side, trial_side
+from calderon.galerkin.regular.element_tables import TestSide, TrialSide, in_threes, test_side, trial_side
 from calderon.galerkin.regular.tile import TileKind, tile_kernel, tile_scratch
 from calderon.galerkin.selection import (
     Rows,
@@ -186,13 +186,9 @@ class Block(SpecialPart):
         rule, real = triangle_rule(self.quadrature.regular), self.real
         degree, together = self.quadrature.regular, self.tile_form is not None
         test, trial = self.moment_functions(rule)
-        last = degree, self.threes, self.integrand.curls
+        last = degree, self.threes, self.integrand.curls, not self._through_centroids()
         self.test_side = test_side(self.test_surface, test, self.data[0], *last, together, real)
         self.trial_side = trial_side(self.trial_surface, trial, self.data[1], self.trial.places, *last, real)
-        if self._through_centroids():
-            self.test_side = self.test_side._replace(nodes=np.zeros((0, 0), real))
-            empty = np.zeros((len(self.trial_side.points), 0, 3 * LANES), real)
-            self.trial_side = self.trial_side._replace(points=empty)
         surfaces = self.test_surface, self.trial_surface
         self.spreads = spreads(*surfaces, rule, self.square, real) if self._reads_spreads() else no_spreads(real)
         given = self.distant_rule, self.moment_functions, self.quadrature.regular

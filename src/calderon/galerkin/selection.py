@@ -8,7 +8,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.galerkin.regular.element_tables import FUNCTIONS_AT_ONCE, groups_of
-from calderon.mesh.locality import are_in_order, locality_order
+from calderon.mesh.geometry import corner_places
+from calderon.mesh.locality import are_in_order, triangle_order
 from calderon.pairs.grouping import arranged
 from calderon.spaces import Space
 
@@ -37,7 +38,7 @@ def select(space: Space, wanted: NDArray[np.int64] | None) -> Selection:
     if space.is_continuous:
         own = space.triangles[triangles]  # which increase
         whole = len(own) == space.mesh.number_of_triangles
-        order = space.mesh.locality if whole else locality_order(space.mesh.centroids[own])
+        order = space.mesh.locality if whole else triangle_order(space.mesh.vertices, space.mesh.triangles[own])
         triangles, index = triangles[order], arranged(np.ascontiguousarray(index), order)
     return Selection(triangles, np.ascontiguousarray(index))
 
@@ -54,24 +55,25 @@ def common_frame(first: Any, second: Any) -> tuple[float, NDArray[np.float64]]:
 
 def vertex_numbers(
     test: Space, test_triangles: Any, trial: Space, trial_triangles: Any
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Vertex numbers (n, 3) of both sides in one numbering; vertices at the same place are one."""
     same = test is trial and test_triangles is trial_triangles
     sides = ((test, test_triangles), (trial, trial_triangles))[: 1 if same else 2]
     chosen = [(each.mesh, each.triangles[own]) for each, own in sides]
     if test.mesh is trial.mesh:
         found = [
-            mesh.local_places if are_in_order(own, mesh) else mesh.vertex_places.take(arranged(mesh.triangles, own))
+            mesh.local_places if are_in_order(own, mesh) else corner_places(mesh.vertex_places, mesh.triangles, own)
             for mesh, own in chosen
         ]
         return found[0], found[-1]
-    first, second = (arranged(mesh.triangles, own) for mesh, own in chosen)
     tolerance = 1e-10 / common_frame(test.mesh, trial.mesh)[0]
     tree = scipy.spatial.cKDTree(test.mesh.vertices)
     distance, nearest = tree.query(trial.mesh.vertices, distance_upper_bound=tolerance)
     offset = test.mesh.number_of_vertices
     numbers = np.where(np.isfinite(distance), nearest, offset + np.arange(trial.mesh.number_of_vertices))
-    return first, numbers[second]
+    first, second = (corner_places(places, mesh.triangles, own)
+                     for places, (mesh, own) in zip((np.arange(offset), numbers), chosen, strict=True))  # fmt: skip
+    return first, second
 
 
 class Rows(NamedTuple):

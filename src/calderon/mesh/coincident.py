@@ -31,7 +31,7 @@ def coincident_points(points: NDArray, tolerance: float = 0.0) -> NDArray:
     """
     found, bits = np.empty(len(points), np.int64), 1 + len(points).bit_length()
     numbers = np.ascontiguousarray(points + 0.0, np.float64).view(np.uint64)  # of which -0.0 is 0.0
-    _find_equal(numbers, np.uint64(64 - bits), np.full(1 << bits, -1), found)
+    _find_equal(numbers, np.uint64(64 - bits), np.full(1 << bits, -1, np.int32), found)
     if tolerance > 0:
         chosen, group = np.unique(found, return_inverse=True)
         pairs = scipy.spatial.cKDTree(points[chosen]).query_pairs(tolerance, output_type="ndarray")

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from calderon.backends.kernel_cache import read_only
 from calderon.backends.numba import kernel
 
 Array = NDArray[np.float64]
@@ -213,9 +214,18 @@ def put_used(triangles, used):
             used[triangles[t, a]] = True
 
 
+def corner_places(
+    vertex_places: NDArray[np.int64], triangles: NDArray[np.int64], order: NDArray[np.int64]
+) -> NDArray[np.int32]:
+    """(n, 3) the places of vertices, vertex_places (V,), of triangles (T, 3) in an order (n,)."""
+    places = np.empty((len(order), 3), np.int32)
+    _put_places(*map(read_only, (vertex_places, triangles, order)), places)
+    return places
+
+
 @kernel
-def put_places(vertex_places, triangles, order, places):
-    """Fill places (n, 3) with those of vertices, vertex_places (V,), of triangles (T, 3) in an order (n,)."""
+def _put_places(vertex_places, triangles, order, places):
+    """Fill places (n, 3); other arguments as in `corner_places`."""
     for n in range(len(order)):
         for a in range(3):
             places[n, a] = vertex_places[triangles[order[n], a]]
@@ -232,8 +242,16 @@ def largest_extents(diameters, areas):
     return longest, thinnest
 
 
+def centroids_of(vertices: Array, triangles: NDArray[np.int64]) -> Array:
+    """(n, 3) centroids of triangles (n, 3) between vertices (V, 3)."""
+    sums = np.empty((len(triangles), 3))
+    _put_sums(read_only(vertices), read_only(triangles), sums)
+    sums /= 3
+    return sums
+
+
 @kernel
-def put_sums(vertices, triangles, sums):
+def _put_sums(vertices, triangles, sums):
     """Fill sums (n, 3) with those of the corners of triangles (n, 3) between vertices (V, 3)."""
     for t in range(len(triangles)):
         for c in range(3):

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from calderon.backends.kernel_cache import read_only
 from calderon.backends.numba import jitable_part, kernel
-from calderon.mesh.geometry import enlarge
+from calderon.mesh.geometry import centroids_of, enlarge
 
 DEEPEST = 20
 """Levels of a Morton key of 60 bits."""
@@ -15,16 +15,37 @@ LEVELS = 13
 """Levels by which neighbours come together: a cell is 1/8192 of the longest extent."""
 DIGIT = 11
 """Bits by which keys are sorted at a time."""
+TOGETHER = 1 << 14
+"""Triangles whose centroids are there at a time."""
 
 
 def locality_order(points: NDArray[np.float64]) -> NDArray[np.int64]:
     """Permutation that puts neighbours together: Morton order in a cube around points (n, 3)."""
     bounds = np.array([[np.inf] * 3, [-np.inf] * 3])
     enlarge(read_only(points), bounds)
-    extent, keys = float(np.ptp(bounds, axis=0).max()) if len(points) else 0.0, np.empty(len(points), np.int64)
-    scale = (1 << DEEPEST) / extent if extent > 0 else 1.0
-    point_keys(read_only(np.ascontiguousarray(points, float)), bounds[0], scale, 3 * (DEEPEST - LEVELS), keys)
+    keys = np.empty(len(points), np.int64)
+    given = read_only(np.ascontiguousarray(points, float)), bounds[0], _scale_of(bounds)
+    point_keys(*given, 3 * (DEEPEST - LEVELS), keys)
     return order_of(keys)
+
+
+def triangle_order(vertices: NDArray[np.float64], triangles: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The `locality_order` of the centroids of triangles (n, 3) between vertices (V, 3), some of which are there at a
+    time."""
+    bounds, keys = np.array([[np.inf] * 3, [-np.inf] * 3]), np.empty(len(triangles), np.int64)
+    runs = [slice(first, first + TOGETHER) for first in range(0, len(triangles), TOGETHER)]
+    for run in runs:
+        enlarge(read_only(centroids_of(vertices, triangles[run])), bounds)
+    for run in runs:
+        given = read_only(centroids_of(vertices, triangles[run])), bounds[0], _scale_of(bounds)
+        point_keys(*given, 3 * (DEEPEST - LEVELS), keys[run])
+    return order_of(keys)
+
+
+def _scale_of(bounds: NDArray[np.float64]) -> float:
+    """Cells of the deepest level over a length, in a cube around a box, bounds (2, 3)."""
+    extent = float(np.ptp(bounds, axis=0).max())
+    return (1 << DEEPEST) / extent if 0 < extent < np.inf else 1.0
 
 
 def order_of(keys: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.backends.kernel_cache import read_only
 from calderon.mesh.coincident import coincident_points
 from calderon.mesh.errors import OrientationWarning, warn
-from calderon.mesh.geometry import enlarge, largest_extents, put_diameters, put_places, put_sums, put_used
-from calderon.mesh.locality import locality_order
+from calderon.mesh.geometry import centroids_of, corner_places, enlarge, largest_extents, put_diameters, put_used
+from calderon.mesh.locality import triangle_order
 from calderon.mesh.orientation import consistent_orientation
 from calderon.mesh.topology import components_by_edges, edge_pairs, edge_signs, edge_table
 from calderon.mesh.validation import (
@@ -102,15 +102,12 @@ class Triangulation:
     @cached_property
     def centroids(self) -> NDArray[np.float64]:
         """Centroid of each triangle, (nt, 3)."""
-        sums = np.empty((len(self.triangles), 3))
-        put_sums(self.vertices, self.triangles, sums)
-        sums /= 3
-        return _frozen(sums)
+        return _frozen(centroids_of(self.vertices, self.triangles))
 
     @cached_property
     def locality(self) -> NDArray[np.int64]:
         """Numbers of the triangles, (nt,), in an order in which neighbours come together."""
-        return _frozen(locality_order(self.centroids))
+        return _frozen(triangle_order(self.vertices, self.triangles))
 
     @cached_property
     def edge_lengths(self) -> NDArray[np.float64]:
@@ -169,11 +166,9 @@ class Triangulation:
         return _frozen(coincident_points(self.vertices))
 
     @cached_property
-    def local_places(self) -> NDArray[np.int64]:
+    def local_places(self) -> NDArray[np.int32]:
         """(nt, 3) `vertex_places` of all triangles in the order of `locality`."""
-        places = np.empty(self.triangles.shape, np.int64)
-        put_places(self.vertex_places, self.triangles, self.locality, places)
-        return _frozen(places)
+        return _frozen(corner_places(self.vertex_places, self.triangles, self.locality))
 
     @property
     def is_closed(self) -> bool:

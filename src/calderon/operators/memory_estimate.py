@@ -16,6 +16,7 @@ from calderon.pairs.close import CLOSE
 from calderon.pairs.near import degree_for
 from calderon.pairs.rules import TABLE_BYTES, Wanted, fibre_points, touching_points
 from calderon.spaces import VectorSpace
+from calderon.spaces.interning import support_key
 
 COUNTED = 10_000
 """Triangles of both sides up to which the rules of touching pairs are counted; beyond, the matrix is what takes
@@ -53,7 +54,7 @@ def given_bytes(operator: BoundaryOperator) -> int:
 
 def _what_counts(leaf: Any) -> Hashable:
     """All that `_bytes_of` reads of an integral operator."""
-    sides = ((id(side.mesh), side.triangles.tobytes(), side.element) for side in (leaf.test, leaf.trial))
+    sides = ((id(side.mesh), support_key(side.mesh, side.triangles), side.element) for side in (leaf.test, leaf.trial))
     return *sides, leaf.green, leaf.quadrature, leaf.is_symmetric
 
 

@@ -22,6 +22,7 @@ from calderon.pairs.search import (
 )
 
 Index = NDArray[np.int64]
+Vertices = NDArray[np.integer]
 Numbers = NDArray[np.int32]
 """Numbers of triangles: there are many pairs, and they are kept while a matrix is made."""
 Order = NDArray[np.int8]
@@ -91,12 +92,12 @@ class Pairs(NamedTuple):
         return Pairs(np.ascontiguousarray(self.triangles[:, ::-1]), self.trial_order, self.test_order)
 
 
-def touching_pairs(test: Index, trial: Index, upper: bool = False) -> TouchingPairs:
+def touching_pairs(test: Vertices, trial: Vertices, upper: bool = False) -> TouchingPairs:
     """Find the pairs of triangles (n, 3), given by vertex numbers, that share at least one vertex, in the order of the
     test triangles; upper: only those with trial number >= test number."""
     count = int(max(test.max(), trial.max())) + 1
     starts, corners = grouped(trial.ravel(), count)
-    test, trial = (read_only(np.ascontiguousarray(each, np.int64)) for each in (test, trial))
+    test, trial = (read_only(np.ascontiguousarray(each, np.int32)) for each in (test, trial))
 
     def find(low: int, high: int) -> tuple[NDArray[Any], ...]:
         around = starts[test[low:high] + 1] - starts[test[low:high]]
@@ -139,7 +140,7 @@ def unchanged_orders(count: int) -> Order:
 def near_pairs(
     test: NDArray[np.float64],
     trial: NDArray[np.float64],
-    vertices: tuple[Index, Index],
+    vertices: tuple[Vertices, Vertices],
     reach: float,
     upper: bool = False,
 ) -> tuple[Numbers, NDArray[np.float64]]:
@@ -152,7 +153,7 @@ def near_pairs(
     octave = np.floor(np.log2(two.size)).astype(int)  # triangles of like size, within a factor of two
     levels = [_cells(two, np.flatnonzero(octave == level), reach) for level in np.unique(octave)]
     tasks = [(level, *run) for run in _runs(len(test)) for level in levels]
-    numbers = tuple(read_only(np.ascontiguousarray(each, np.int64)) for each in vertices)
+    numbers = tuple(read_only(np.ascontiguousarray(each, np.int32)) for each in vertices)
     corners = np.ascontiguousarray(test), np.ascontiguousarray(trial)
 
     def find(cells: Cells, low: int, high: int) -> tuple[NDArray[Any], ...]:

@@ -50,7 +50,7 @@ class PairSide(NamedTuple):
 
     found: Extents
     records: Any
-    vertices: Index
+    vertices: NDArray[np.int32]
     numbers: Index
 
     def sent(self, device: Device) -> tuple[Any, Any]:
@@ -225,17 +225,19 @@ class DevicePairs:
         self.touching = TouchingPairs(self.others, shared, *orders).part(chosen)
         self.near, self.ratios = self.others[~chosen], ratios[~chosen].astype(np.float32)
 
-    def listed(self, rows: Index, columns: Index) -> tuple[Any, Any]:
+    def listed(self, *orders: NDArray[np.integer]) -> tuple[Any, Any]:
         """The pairs by test triangle: `skips`, as listed.h reads them, and the number of each pair, -1 - number if its
-        triangles are exchanged; rows, columns: which triangle each row and column is. Candidates are let go."""
+        triangles are exchanged; orders: which triangle each row and each column is, their own number unless given.
+        Candidates are let go."""
         candidates, device = self._candidates, self._candidates.device
-        starts = ends_of(self.kept[rows])
+        rows, columns = orders or (np.arange(each, dtype=np.int32) for each in candidates.counts)
+        starts = ends_of(self.kept.take(rows))
         require_device_memory(device, 8 * int(starts[-1]), "the list of touching and near pairs", "try a coarser mesh")
         skips = device.empty((len(starts) + int(starts[-1]),), np.int32)
         device.put((starts + len(starts)).astype(np.int32), skips)
         numbers, places = device.empty((int(starts[-1]),), np.int32), np.empty(len(columns), np.int32)
         places[columns] = np.arange(len(columns), dtype=np.int32)
-        order = device.array(rows.astype(np.int32)), device.array(places)
+        order = sent_indices(device, rows), device.array(places)
         lists = candidates.starts, candidates.seconds, self._codes
         candidates.kernels.launch("list_pairs", len(rows), *lists, *order, len(rows), skips, numbers)
         del self._candidates, self._codes
@@ -244,15 +246,16 @@ class DevicePairs:
 
 def ends_of(counts: NDArray[np.int32]) -> Index:
     """(n + 1,) where each of n lists begins; ValueError for 2^31 pairs and more."""
-    ends = np.append(0, np.cumsum(counts, dtype=np.int64))
+    ends = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, dtype=np.int64, out=ends[1:])
     if ends[-1] >= 2**31:
         raise ValueError(f"{ends[-1]} pairs of triangles are too many: at most 2^31")
     return ends
 
 
-def sent_indices(device: Device, numbers: Index) -> Any:
+def sent_indices(device: Device, numbers: NDArray[np.integer]) -> Any:
     """Integers on a device."""
-    return device.array(numbers.astype(np.int32))
+    return device.array(numbers.astype(np.int32, copy=False))
 
 
 def rule_tables(wanted: Wanted, vanishing: bool) -> tuple[Array, Array, Index, Array]:

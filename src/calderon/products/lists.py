@@ -1,6 +1,6 @@
 """Which boxes of an octree meet: directly, or by translation of their expansions."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ class Runs(NamedTuple):
     blocks: NDArray[np.int64]
 
     @staticmethod
-    def of(source: NDArray[np.int64], target: NDArray[np.int64], matrix: NDArray[np.int64], block: NDArray[np.int64],
+    def of(source: NDArray[Any], target: NDArray[Any], matrix: NDArray[Any], block: NDArray[Any],
            matrices: int) -> "Runs":  # fmt: skip
         """The runs of pairs whose matrices and blocks (pairs,) are counted from 0 on."""
         key = block * matrices + matrix

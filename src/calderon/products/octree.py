@@ -121,7 +121,7 @@ def octree(
         limits.append(np.full(1, DEEPEST, np.int8) if deepest is None else deepest[n].take(order))
     if targets is None:
         keys, orders, limits = keys * 2, orders * 2, limits * 2
-    table, children = divide(*keys, most, *limits)
+    table, children = divide(*keys, most, *limits, targets is None)
     level, parent = table[:, 0].astype(np.int32), table[:, 1].astype(np.int32)
     return Octree(cube, level, parent, children.copy(), table[:, 2:5].copy(), table[:, 5:7].copy(),
                   table[:, 7:9].copy(), *orders)  # fmt: skip
@@ -149,25 +149,30 @@ def shallowest(limits, lo, hi):
 
 
 @kernel
-def divide(sources, targets, most, source_limit, target_limit):
+def divide(sources, targets, most, source_limit, target_limit, same):
     """Divide boxes until they hold at most `most` sources and targets: (boxes, 9) level, parent, position, runs of
     sources and of targets; (boxes, 8) children.
 
-    sources, targets (n,): keys, increasing; source_limit, target_limit: the deepest level of each, or one for all.
+    sources, targets (n,): keys, increasing; source_limit, target_limit: the deepest level of each, or one for all;
+    same: whether sources are targets.
     """
     capacity = 64 + 8 * max(len(sources), len(targets)) // max(1, most)
     table, children = np.empty((capacity, 9), np.int64), np.empty((capacity, 8), np.int32)
     table[0] = 0
     table[0, 1], table[0, 6], table[0, 8] = -1, len(sources), len(targets)
     count, box = 1, 0
-    everywhere = min(shallowest(source_limit, 0, len(sources)), shallowest(target_limit, 0, len(targets)))
+    everywhere = shallowest(source_limit, 0, len(sources))
+    if not same:
+        everywhere = min(everywhere, shallowest(target_limit, 0, len(targets)))
     # boxes in the order in which they are made, level by level
     while box < count:
         level, s_lo, s_hi, t_lo, t_hi = table[box, 0], table[box, 5], table[box, 6], table[box, 7], table[box, 8]
         children[box] = -1
         divides = max(s_hi - s_lo, t_hi - t_lo) > most and level < DEEPEST
         if divides and level >= everywhere:
-            divides = level < min(shallowest(source_limit, s_lo, s_hi), shallowest(target_limit, t_lo, t_hi))
+            divides = level < shallowest(source_limit, s_lo, s_hi)
+            if divides and not same:
+                divides = level < shallowest(target_limit, t_lo, t_hi)
         # children in the order of their keys, those alone that hold anything
         if divides:
             if count + 8 > capacity:
@@ -185,7 +190,8 @@ def divide(sources, targets, most, source_limit, target_limit):
             # sources and targets of each child are those below its end
             for octant in range(8):
                 end = (first + octant + 1) << shift
-                s_end, t_end = first_at_least(sources, s, s_hi, end), first_at_least(targets, t, t_hi, end)
+                s_end = first_at_least(sources, s, s_hi, end)
+                t_end = s_end if same else first_at_least(targets, t, t_hi, end)
                 if s_end > s or t_end > t:
                     children[box, octant] = count
                     table[count, 0], table[count, 1] = level + 1, box

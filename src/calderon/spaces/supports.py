@@ -84,7 +84,7 @@ class Carriers(NamedTuple):
 def carriers_of(dofs: NDArray[np.int64], dimension: int) -> Carriers:
     """From dofs (n, L), numbers of so many functions, -1 for none."""
     start, none = np.zeros(dimension + 2, np.int64), np.zeros(0, np.int32)
-    dofs = np.ascontiguousarray(dofs, np.int64)
+    dofs = read_only(np.ascontiguousarray(dofs, np.int64))
     _put_carriers(dofs, start, none, none)
     start = np.cumsum(start)
     rows, functions = np.empty((2, int(start[-1])), np.int32)

@@ -71,8 +71,9 @@ class DevicePasses:
 
     def _pairs(self, far: Runs) -> Across:
         """The pairs of separated boxes by groups of target boxes, each with the runs of pairs that share a matrix."""
-        matrix, count = np.repeat(far.runs[:, 0], np.diff(far.runs[:, 1:])[:, 0]), -(-self.boxes // self.block)
-        found = Runs.of(far.source, far.target, matrix, far.target // self.block, self.directions)
+        source, target, matrix = (each.astype(np.int32) for each in (far.source, far.target, far.runs[:, 0]))
+        matrix, count = np.repeat(matrix, np.diff(far.runs[:, 1:])[:, 0]), -(-self.boxes // self.block)
+        found = Runs.of(source, target, matrix, target // np.int32(self.block), self.directions)
         blocks = np.append(found.blocks, np.full(count + 1 - len(found.blocks), found.blocks[-1]))
         return Across(*(indices(self.device, each) for each in (found.source, found.target, found.runs, blocks)))
 

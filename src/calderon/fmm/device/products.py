@@ -39,9 +39,10 @@ class DeviceProduct(DeviceOperator):
         own = self._passes, leaves, indices(device, leaves)
         sent = {id(line): DeviceLine(*own, line, far.run) for line in [*far.rows, *far.columns]}
         self._rows, self._columns = ([sent[id(line)] for line in lines] for lines in (far.rows, far.columns))
+        known = {id(line.pieces.whole): sent[id(line)].places for line in [*far.rows, *far.columns]}
         places = (((each.top, each.left), 1.0) for each in product.terms)
         stores = zip(places, product.near, strict=True)
-        self._near = [DeviceRegion(device, [region], near, False, passes.real) for region, near in stores]
+        self._near = [DeviceRegion(device, [region], near, False, passes.real, known) for region, near in stores]
 
     def forget(self) -> None:
         """Free what products of another order do not need, and let blocks go."""

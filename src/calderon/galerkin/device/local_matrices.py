@@ -59,7 +59,7 @@ class LocalMatrices:
         count, width = len(self.test.triangles), len(self.trial.triangles)
         start, triangles, functions = carriers_of(self.trial.places, self.out.shape[1])
         lists = start, functions * np.int32(width) + triangles
-        self.column_start, self.column_entries = (self.device.array(each.astype(np.int32)) for each in lists)
+        self.column_start, self.column_entries = (self.device.array(np.asarray(each, np.int32)) for each in lists)
         room = self._room()
         self.tile_size = room[0]
         self.tiles = np.append(np.arange(0, count, room[0]), count)

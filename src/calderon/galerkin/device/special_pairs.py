@@ -159,7 +159,7 @@ class DeviceSpecialPairs(SpecialPairs):
             there = self.test_there, self.trial_there
             given = zip(self.extents, there[: 1 if there[0] is there[1] else 2], strict=False)
             extent = [(own, self._extents(own, each)) for own, each in given]
-            columns = zip((extent[0], extent[-1]), vertices, (first, second), strict=True)
+            columns: Any = zip((extent[0], extent[-1]), vertices, (first, second), strict=True)
             test, trial = (PairSide(*found, *others) for found, *others in columns)
             both = trial if there[0] is there[1] else test, trial
             self.found = FoundPairs(key, sides, Candidates(self.device, self._moment_type, *both, mesh is other, reach))
@@ -283,7 +283,7 @@ class DeviceSpecialPairs(SpecialPairs):
         data = self.near_data if self.stored == self.real else self._data(self.real)
         given = own, tables[0], data[0], other, tables[1], data[1], scalars, data[2]
         self.nodes, self.sides = nodes, given
-        self.pairs = self.there.listed(*(np.arange(len(side.triangles)) for side in (self.test, self.trial)))
+        self.pairs = self.there.listed()
 
     def integrate_strips(
         self, groups: int, given: tuple[Any, ...], out: Any, out_i: Any, work: Callable[[], float], upper: bool = False

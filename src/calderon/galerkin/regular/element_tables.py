@@ -133,12 +133,13 @@ def barycentric_functions(rule: TriangleRule, functions: int) -> NDArray[np.floa
 
 def test_side(
     surface: FlatTriangles, functions: NDArray[np.float64], data: NDArray[np.float64], degree: int, threes: bool,
-    curls: bool, together: bool, real: DTypeLike,
+    curls: bool, points: bool, together: bool, real: DTypeLike,
 ) -> TestSide:  # fmt: skip
-    """Tabulate the test triangles, of which a form reads `data` and perhaps curls, for a rule of that degree with
-    functions (F, P) at its points, in groups, or all of them together."""
-    weights, units = test_weights(functions, triangle_rule(degree), threes, together)
-    nodes = surface.points(triangle_rule(degree).points).reshape(len(surface.corners), -1)
+    """Tabulate the test triangles, of which a form reads `data` and perhaps curls, and loops perhaps points, for a rule
+    of that degree with functions (F, P) at its points, in groups, or all of them together."""
+    rule = triangle_rule(degree)
+    weights, units = test_weights(functions, rule, threes, together)
+    nodes = surface.points(rule.points).reshape(len(surface.corners), -1) if points else np.zeros((0, 0))
     factors, read = units[:, None] * surface.jacobian, surface.curls if curls else np.zeros((0, 3, 3))
     parts = (nodes, weights, factors, surface.normals, surface.centroids, read, data)
     return TestSide(*(packed(part, real) for part in parts))
@@ -146,9 +147,9 @@ def test_side(
 
 def trial_side(
     surface: FlatTriangles, functions: NDArray[np.float64], data: NDArray[np.float64], columns: NDArray[np.int64],
-    degree: int, threes: bool, curls: bool, real: DTypeLike,
+    degree: int, threes: bool, curls: bool, points: bool, real: DTypeLike,
 ) -> TrialSide:  # fmt: skip
-    """Tabulate the trial triangles; columns (n, L) of their local functions."""
+    """Tabulate the trial triangles; columns (n, L) of their local functions; curls, points: whether they are read."""
     rule = triangle_rule(degree)
     table, units = rule.weights, np.ones(1)
     if len(functions) > 1:
@@ -157,8 +158,9 @@ def trial_side(
     def pack(array: NDArray) -> NDArray:
         return packed(array, real)
 
+    nodes = surface.points(rule.points[: len(rule.points) * points]).astype(real)
     return TrialSide(  # one after the other: what they are packed from need not be there at once
-        pack(joined(blocked(np.moveaxis(surface.points(rule.points).astype(real), 0, 2), None))),
+        pack(joined(blocked(np.moveaxis(nodes, 0, 2), None))),
         pack(joined(blocked(surface.normals.T, None))),
         pack(joined(blocked(surface.centroids.T, None))),
         jacobian := pack(blocked(surface.jacobian, 0.0)),
@@ -173,7 +175,8 @@ def trial_side(
 
 def joined(array: NDArray) -> NDArray:
     """(..., n, LANES) to (..., n * LANES)."""
-    return array.reshape(*array.shape[:-2], -1)
+    *before, n, lanes = array.shape
+    return array.reshape(*before, n * lanes)
 
 
 def packed(array: NDArray, real: DTypeLike) -> NDArray:
@@ -192,4 +195,4 @@ def blocked(array: NDArray, filler: float | None) -> NDArray:
         padded = np.pad(array, width, mode="edge")
     else:
         padded = np.pad(array, width, constant_values=filler)
-    return np.moveaxis(padded.reshape(*array.shape[:-1], -1, LANES), -2, 0)
+    return np.moveaxis(padded.reshape(*array.shape[:-1], (n + padding) // LANES, LANES), -2, 0)

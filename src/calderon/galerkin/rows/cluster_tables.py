@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from calderon.backends.kernel_cache import read_only
 from calderon.backends.numba import jitable_part, kernel
 from calderon.backends.vectors import jitable, number
 from calderon.galerkin.rows.entry_kernels import Clusters
@@ -44,9 +45,9 @@ class Header(NamedTuple):
     first: int
     sizes: int
     list_starts: int
-    lists: int
     places: int
     runs: int
+    lists: int
 
 
 SIDE = Header(*range(len(Header._fields)))
@@ -125,20 +126,20 @@ def _integers(
     sizes: tuple[int, ...], incident: tuple[NDArray[Any], ...], places: NDArray[Any], clusters: Clusters
 ) -> NDArray[np.int32]:
     """RowSide.integers: sizes, FUNCTIONS to RECORDS, in the header; then STARTS, TRIANGLES and LOCALS, the clusters,
-    and PLACES, flat."""
-    # triangles by cluster, unless each has its own function
-    list_starts: NDArray[np.int64] = np.zeros(1, np.int64)
-    lists: NDArray[np.int32] = np.zeros(0, np.int32)
-    if not sizes[SIDE.own]:
-        list_starts, lists = triangle_lists(incident[0], incident[1], clusters)
-    parts = (
-        *incident, clusters.start, clusters.stop - clusters.start, list_starts, lists, places, clusters.run_starts,
-    )  # fmt: skip
+    PLACES, flat, and the lists, which are written where they stay."""
+    own = bool(sizes[SIDE.own])
+    list_starts = np.zeros(1 if own else len(clusters.run_starts), np.int64)
+    parts = [*incident, clusters.start, clusters.stop - clusters.start, list_starts, places, clusters.run_starts]
     begins = len(SIDE) + np.cumsum([0, *(each.size for each in parts)])
-    if begins[-1] >= 2**31:
+    before = int(begins[-1])
+    integers = np.empty(before, np.int32)
+    # triangles by cluster, unless each has its own function
+    if not own:
+        list_starts[:], integers = triangle_lists(incident[0], incident[1], clusters, before)
+    if len(integers) >= 2**31:
         raise ValueError(TOO_MANY.format(len(places) // max(1, sizes[SIDE.functions])))
-    header = np.array([*sizes, *begins[:-1]])
-    return np.concatenate([header, *parts], dtype=np.int32, casting="same_kind")
+    np.concatenate([np.array([*sizes, *begins]), *parts], out=integers[:before], casting="same_kind")
+    return integers
 
 
 def positions(places: NDArray[np.int64], clusters: Clusters, unknowns: int) -> NDArray[np.int64]:
@@ -150,6 +151,8 @@ def positions(places: NDArray[np.int64], clusters: Clusters, unknowns: int) -> N
             f"clusters with {len(clusters.order)} places for {unknowns} unknowns do not have one place for each: give "
             "clusters of the unknowns of the form, and of pieces of functions those of the form on these pieces"
         )
+    if np.array_equal(clusters.order, np.arange(unknowns)):
+        return places
     position = np.empty(unknowns + 1, np.int64)
     position[clusters.order] = np.arange(len(clusters.order))
     position[-1] = -1
@@ -159,7 +162,7 @@ def positions(places: NDArray[np.int64], clusters: Clusters, unknowns: int) -> N
 def triangle_order(places: NDArray[np.int64]) -> NDArray[np.int64]:
     """Order of triangles by the first of the positions (T, L) of their functions."""
     first, none = np.empty(len(places), np.int32), int(places.max(initial=-1)) + 1
-    _put_first(places, none, first)
+    _put_first(read_only(places), none, first)
     return grouped(first, none + 1)[1].astype(np.int64)
 
 
@@ -175,16 +178,17 @@ def _put_first(places, none, first):
 
 
 def triangle_lists(
-    starts: NDArray[np.int64], triangles: NDArray[np.integer], clusters: Clusters
+    starts: NDArray[np.int64], triangles: NDArray[np.integer], clusters: Clusters, before: int = 0
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """LIST_STARTS and LISTS of a RowSide from STARTS and TRIANGLES."""
+    """LIST_STARTS and LISTS of a RowSide from STARTS and TRIANGLES; before: numbers for which there is room in front
+    of LISTS."""
     words = int(triangles.max(initial=-1)) // WORD + 1
     seen, held = np.zeros(words, np.int64), np.zeros(words // WORD + 1, np.int64)
     first, stop, runs = (each.astype(np.int64) for each in (clusters.start, clusters.stop, clusters.run_starts))
     ends, at = np.zeros(len(runs), np.int64), np.full(int(stop.max(initial=0)) + 1, -1)
     most = int((starts[stop] - starts[first]).sum())  # takes no memory where nothing is written
-    lists = np.empty(most, np.int32)
-    begin = _list_triangles(starts, triangles, first, stop, runs, seen, held, at, ends, lists)
+    lists = np.empty(before + most, np.int32)
+    begin = _list_triangles(starts, triangles, first, stop, runs, seen, held, at, ends, lists[before:])
     return ends - begin, lists[begin:]
 
 

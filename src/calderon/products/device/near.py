@@ -4,7 +4,7 @@ Numbers and exponents are sent as they are, unless they are there. Vectors have 
 in planes of real and of imaginary parts.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -93,13 +93,15 @@ class DeviceRegion:
 
     def __init__(
         self, device: Device, regions: Sequence[tuple[tuple[int, int], complex]], near: NearStore, mirrored: bool,
-        work: "np.dtype[Any]",
+        work: "np.dtype[Any]", known: Mapping[int, DevicePlaces] | None = None,
     ) -> None:  # fmt: skip
+        """known: places that are there already, by the identity of their unknowns."""
         strips, places = Strips(near), zip((near.layout.rows, near.layout.columns), near.shape, strict=True)
         self.device, self.real, self.parts, self.all = device, work, near.parts, strips.sums
         # half a matrix has one side, which gathers what rows and columns receive
         number, self.regions, self.mirrored = 1 if near.half else 2, regions, mirrored
-        self.sides = [DevicePlaces(device, each.order, count, work) for each, count in list(places)[:number]]
+        self.sides = [(known or {}).get(id(each.order)) or DevicePlaces(device, each.order, count, work)
+                      for each, count in list(places)[:number]]  # fmt: skip
         powers, memory = POWERS.astype(work) if near.is_packed else np.zeros(0, work), near.memory
         there = memory.there if isinstance(memory, DeviceNumbers) and memory.device is device else None
         self._numbers = *(there or (device.array(each) for each in memory.here)), device.array(powers)

@@ -13,13 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import (
-    Device,
-    DeviceMatrix,
-    Execution,
-    Kernels,
-    require_device_memory,
-)
+from calderon.backends import Device, DeviceMatrix, Execution, Kernels, require_device_memory
 from calderon.backends.devices.device_matrix import vector_type
 from calderon.backends.numba import kernel
 from calderon.galerkin.bilinear_form import BilinearForm
@@ -190,12 +184,10 @@ class _Side(NamedTuple):
         own = carriers_of(positions(places, clusters, unknowns), unknowns)
         return _Side(*own, *triangle_lists(*own[:2], clusters))
 
-    def in_lists(self, clusters: Clusters) -> Index:
+    def in_lists(self, clusters: Clusters) -> NDArray[np.int32]:
         """The place of each of `triangles` in the list of its cluster, 0 for those of functions in none."""
-        seats, out = (
-            np.empty(int(self.triangles.max(initial=-1)) + 1, np.int64),
-            np.zeros(len(self.triangles), np.int64),
-        )
+        seats = np.empty(int(self.triangles.max(initial=-1)) + 1, np.int32)
+        out = np.zeros(len(self.triangles), np.int32)
         put_places(*self[:2], *self[3:], clusters.start, clusters.stop, seats, out)
         return out
 

@@ -36,7 +36,7 @@ def counted(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def indices(device: Device, numbers: NDArray[Any]) -> Any:
     """Integers on the device; MemoryError for those beyond 32 bits."""
-    if numbers.size and int(numbers.max()) > np.iinfo(np.int32).max:
+    if numbers.dtype != np.int32 and int(numbers.max(initial=0)) > np.iinfo(np.int32).max:
         raise MemoryError(
             f"a table of the operator counts to {int(numbers.max())}, and {device.name} counts to "
             '2147483647: try a coarser mesh, or backend="numba"'
