@@ -219,8 +219,19 @@ def test_regions_with_the_factor_zero_and_with_factors_far_apart():
     for alike, _ in fast.media[0].near:  # the largest first, by which no factor overflows
         assert all(abs(factor) <= 1.0 for _, factor in alike.regions)
     assert not ((0.0 * double).assemble("mlfmm", rtol=1e-3) @ x[:half]).any()
-    with pytest.raises(ValueError, match=r"needs numbers about .*e\+50, .* choose precision='double'"):
-        cal.blocks([[double, 1e50 * double]]).assemble("mlfmm", rtol=1e-3)
+    # in double precision, whatever the tolerance, each holds it
+    apart, x[half:] = cal.blocks([[double, 1e25 * double]]), 0.0
+    assert distance(apart.assemble("mlfmm", rtol=1e-3) @ x, dense @ x[:half]) <= 1e-3
+    with pytest.raises(ValueError, match=r"factors are 1 and 1e\+25: they may be 1e\+20 apart; use precision='double'"):
+        apart.assemble("mlfmm", rtol=1e-3, precision="single")
+
+
+def test_factors_of_tables_have_the_accuracy_of_each_row_and_column():
+    table = np.random.default_rng(0).standard_normal((2, 4, 2)) @ np.random.default_rng(1).standard_normal((2, 2, 3))
+    table = table * np.array([1.0, 1e-25, 0.0, 1e13])[:, None] * np.array([1.0, 1e20, 1e-3]) + 0j
+    left, right = factorised(table)
+    assert left.shape[2] == 2 and np.isclose(right, 1.0, rtol=1e-12).any(axis=1).all()
+    assert np.allclose(left @ right.swapaxes(1, 2), table, rtol=1e-10, atol=0.0)
 
 
 @pytest.mark.variant

@@ -79,17 +79,26 @@ def factorised(table: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], N
     """The factors A (2, rows, q) and B (2, columns, q) of two small matrices, table[n] = A[n] B[n]^T.
 
     q is the larger of both ranks, and the number of traversals that the products need. Each column of B has one entry
-    1, and rows and columns that no entry joins in the matrices are joined by no column of the factors."""
-    rest, scale = table.copy(), 1e-12 * abs(table).max()
+    1, and rows and columns that no entry joins in the matrices are joined by no column of the factors. Rows and columns
+    whose factors are far apart are brought to one size first: their blocks have no less relative accuracy than
+    others."""
+    size = abs(table).max(axis=0)
+    rows, columns = np.ones(len(size)), np.ones(size.shape[1])
+    if size[size > 0].min(initial=np.inf) < 1e-6 * size.max():
+        rows = np.where(size.any(axis=1), size.max(axis=1), 1.0)
+        columns = np.where(size.any(axis=0), (size / rows[:, None]).max(axis=0), 1.0)
+    rest = table / rows[:, None] / columns
+    scale = 1e-12 * abs(rest).max()
     into, out = list[NDArray[np.complex128]](), list[NDArray[np.complex128]]()
     while (size := abs(rest)).max() > scale or not into:
         least = 1e-6 * size.max()
         common = size.min(axis=0)
         i, j = np.unravel_index((common if common.max() > least else size.max(axis=0)).argmax(), common.shape)
         pivot = np.where(size[:, i, j] > least, rest[:, i, j], np.inf)
-        into.append(rest[:, :, j])
-        out.append(rest[:, i] / pivot[:, None])
-        rest = rest - into[-1][:, :, None] * out[-1][:, None, :]
+        column, row = rest[:, :, j], rest[:, i] / pivot[:, None]
+        into.append(column * rows * columns[j])
+        out.append(row * columns / columns[j])
+        rest = rest - column[:, :, None] * row[:, None, :]
     return np.stack(into, axis=2), np.stack(out, axis=2)
 
 
@@ -101,10 +110,10 @@ def weighted(channels: list[Channel], factors: NDArray[np.complex128]) -> tuple[
     the weights a, and with the wave "magnetic", which applies X = d x, and the weights b; either is left out where its
     weights are zero but for rounding. A channel that is magnetic already has b = 0 (`table_of`)."""
     parts = (factors[0] + factors[1]) / 2, (factors[0] - factors[1]) / 2j
-    least = 1e-12 * abs(factors).max()
+    least = 1e-12 * abs(factors).max(axis=(0, 2))
     found = [
         (each if part is parts[0] else each._replace(wave="magnetic"), part[n])
-        for n, each in enumerate(channels) for part in parts if abs(part[n]).max() > least
+        for n, each in enumerate(channels) for part in parts if abs(part[n]).max() > least[n]
     ] or [(each, part) for each, part in zip(channels, parts[0], strict=True)]  # fmt: skip
     return [each for each, _ in found], np.array([weights for _, weights in found])
 

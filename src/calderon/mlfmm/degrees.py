@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from calderon.mlfmm.equivalent.cube_kernels import evaluated
 from calderon.mlfmm.levels import Degrees, Pairs, pairs_of_levels
-from calderon.mlfmm.points import Panels, Points, PointsOfLevel
+from calderon.mlfmm.points import Panels, Points, PointsOfLevel, radii_of
 from calderon.mlfmm.spectrum import Array, Grid, phi_matrices, theta_matrices
 from calderon.mlfmm.translation import coefficients
 from calderon.products.lists import Lists
@@ -127,24 +127,26 @@ class SampledLevel(NamedTuple):
 
 
 class SampledLevels:
-    """The levels of a tree, with samples of those that searches look at. pairs: separated boxes of all levels; runs:
-    first box and end of each; edges (levels,): of boxes, in m."""
+    """The levels of a tree, with samples of those that searches look at. pairs: separated boxes of all levels; first:
+    the first level that has some; runs: first box and end of each; edges (levels,): of boxes, in m."""
 
     def __init__(self, tree: Octree, lists: Lists, sources: Panels | Points, targets: Panels | Points) -> None:
         """sources, targets: points by the leaves of the lists, the same object where they are the same."""
         self.pairs, self.runs = pairs_of_levels(tree, lists), tree.runs_of_levels()
         self.edges = 0.5 ** np.arange(len(self.runs)) * tree.cube.edge
-        self._given, self._levels = (tree, lists, sources, targets), dict[int, SampledLevel]()
+        self.first = next((n for n, each in enumerate(self.pairs) if len(each.source)), len(self.pairs))
+        sides = (targets,) if sources.same_places(targets) else (targets, sources)
+        self._points = [[PointsOfLevel.of(side, tree, lists, *run) for run in self.runs[self.first :]]
+                        for side in sides]  # fmt: skip
+        self._radii = np.max([radii_of(side) for side in self._points], axis=0)
+        self._levels = dict[int, SampledLevel]()
 
     def level(self, n: int) -> SampledLevel:
-        """The level of that number; samples are drawn when it is first needed."""
+        """The level of that number, `first` or one below it; samples are drawn when it is first needed."""
         if n not in self._levels:
-            tree, lists, sources, targets = self._given
-            near = PointsOfLevel.of(targets, tree, lists, *self.runs[n])
-            far = near if sources.same_places(targets) else PointsOfLevel.of(sources, tree, lists, *self.runs[n])
-            radius = near.radius if far is near else max(near.radius, far.radius)
+            near, far = (side[n - self.first] for side in (self._points[0], self._points[-1]))
             samples = Samples.of(self.pairs[n], self.edges[n], near, far)
-            self._levels[n] = SampledLevel(float(self.edges[n]), samples, radius, {})
+            self._levels[n] = SampledLevel(float(self.edges[n]), samples, float(self._radii[n - self.first]), {})
         return self._levels[n]
 
 
@@ -169,11 +171,16 @@ class Search(NamedTuple):
         many = round(LIMITS.pairs * LIMITS.directions[self.once] / Grid.of(guesses[0]).count)
         step = level.samples.step(max(LIMITS.few, many))
         samples = level.samples.every(step)
+        # what several degrees have in common
         exact = functools.cache(lambda: self.exact(samples))
+        patterns = functools.cache(lambda degree: self.patterns(samples, Grid.of(degree)))
+        factors = functools.cache(lambda degree: self.factors(samples, Grid.of(degree)))
 
         def error(half: int, full: int) -> float:
             degrees = Degrees(half, full)
-            return level.error((self, step, degrees), lambda: self.error(samples, exact(), degrees))
+            return level.error(
+                (self, step, degrees), lambda: self.error(exact(), patterns(half), factors(full), degrees)
+            )
 
         full = least(guesses[0] - 1, (max(2, guesses[0] - 4), guesses[0] + LIMITS.beyond), rtol, LIMITS.falls,
                      lambda n: error(n, n))  # fmt: skip
@@ -214,24 +221,34 @@ class Search(NamedTuple):
             return np.asarray((second - first / length) * along * across + first / length * both)
         return np.asarray(g if not (self.inward or self.outward) else first * (along if self.inward else across))
 
-    def error(self, samples: Samples, exact: NDArray[Any], degrees: Degrees) -> float:
-        """Relative, in the root mean square over all pairs of points."""
-        full, half = Grid.of(degrees.full), Grid.of(degrees.half)
-        kind = np.result_type(self.real, np.complex64)
-        same = degrees.half == degrees.full
-        out = self._waves(samples.sources, samples.outward, half, -1, self.outward)
-        into = self._waves(samples.targets, samples.inward, half, 1, self.inward)
-        if not same:
-            matrices = theta_matrices(half, full), phi_matrices(half.rows, full.rows)
-            out, into = (resampled(each, half, full, matrices) for each in (out, into))
-        # translations, with the factors of derivatives
+    def patterns(self, samples: Samples, half: Grid) -> tuple[NDArray[Any], NDArray[Any]]:
+        """(pairs, points, directions) waves of the sources and of the targets on a grid."""
+        return (
+            self._waves(samples.sources, samples.outward, half, -1, self.outward),
+            self._waves(samples.targets, samples.inward, half, 1, self.inward),
+        )
+
+    def factors(self, samples: Samples, full: Grid) -> NDArray[Any]:
+        """(pairs, directions) factors of translations on a grid, with those of derivatives."""
         distances = np.linalg.norm(samples.offsets, axis=1)
         lengths, which = np.unique(np.round(distances, 12), return_inverse=True)
-        series = coefficients(self.k, lengths, degrees.full)[which].T
+        series = coefficients(self.k, lengths, full.degree)[which].T
         cosines = samples.offsets / distances[:, None] @ full.directions
         slopes = (1j * self.k) ** self.inward * (-1j * self.k) ** self.outward
-        middle = (legval(cosines, series[:, :, None], tensor=False) * (slopes * full.weights)).astype(kind)
-        found = into * middle[:, None] @ out.swapaxes(1, 2)
+        found = legval(cosines, series[:, :, None], tensor=False) * (slopes * full.weights)
+        return np.asarray(found.astype(np.result_type(self.real, np.complex64)))
+
+    def error(
+        self, exact: NDArray[Any], patterns: tuple[NDArray[Any], NDArray[Any]], factors: NDArray[Any], degrees: Degrees
+    ) -> float:
+        """Relative, in the root mean square over all pairs of points; patterns: on the half grid, factors: on the full
+        one."""
+        out, into = patterns
+        if degrees.half != degrees.full:
+            full, half = Grid.of(degrees.full), Grid.of(degrees.half)
+            matrices = theta_matrices(half, full), phi_matrices(half.rows, full.rows)
+            out, into = (resampled(each, half, full, matrices) for each in patterns)
+        found = into * factors[:, None] @ out.swapaxes(1, 2)
         change = float((np.abs(found - exact) ** 2).sum())
         total = float((np.abs(exact) ** 2).sum())
         return math.sqrt(change / total) if total > 0 and math.isfinite(change) else math.inf

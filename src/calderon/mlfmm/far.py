@@ -310,11 +310,10 @@ def find_degrees(
     pairs, edges, found = sampled.pairs, sampled.edges, dict[int, Degrees | None]()
     search, cubes, lowest = Search(k, real, *derivatives, once, green), None, len(pairs)
     values = search._replace(inward=False, outward=False)
-    first = next((n for n, each in enumerate(pairs) if len(each.source)), len(pairs))
     # waves decay before they are received; errors of other functions are of one sign
     shares = rtol * np.exp(np.minimum(np.imag(k) * edges, 700.0)) if green is None else np.full(len(pairs), rtol / 6)
     # from the leaves up; up to the first level whose waves have decayed before they reach separated boxes
-    levels = np.arange(len(pairs) - 1, first - 1, -1)
+    levels = np.arange(len(pairs) - 1, sampled.first - 1, -1)
     levels = levels[np.logical_and.accumulate(shares[levels] < 1)]
 
     # small boxes: points of cubes, found by values; derivatives have the errors of nearby points

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import Execution, return_memory
 from calderon.mlfmm.check import cancels
 from calderon.mlfmm.medium import Medium
-from calderon.mlfmm.plan import SINGLE, attempts, chosen, require_device_waves, require_waves, rtol_of
+from calderon.mlfmm.plan import attempts, chosen, needs_double, require_device_waves, require_waves, rtol_of
 from calderon.mlfmm.preparation import prepared
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.lazy_operator import short_label
@@ -199,6 +199,6 @@ def plan_mlfmm(operator: BoundaryOperator, rtol: float | None = None, precision:
     """Levels, degrees, bytes and seconds of `assemble_mlfmm`; ValueError as there."""
     require_waves(operator)
     wanted = rtol_of(rtol, precision)
-    precise = precision == "double" and (wanted < SINGLE or cancels(operator, wanted))
+    precise = needs_double(operator, wanted, precision) or (precision == "double" and cancels(operator, wanted))
     most = 6e8  # bytes of plane waves that a plan prepares: those of 300,000 unknowns, in 5 processor seconds
     return chosen(operator, wanted, list(attempts(wanted, precise)), most).plan

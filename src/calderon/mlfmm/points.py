@@ -27,8 +27,6 @@ from calderon.products.octree import Octree
 TINY = 1e-24, 1e-18
 """Squared distance, in wavelengths over 2 pi or edges of the smallest leaf, below which points coincide and add
 nothing: double and single."""
-
-
 TOGETHER = 64
 """Leaves whose points are computed at a time: some hundred kilobytes."""
 
@@ -218,17 +216,23 @@ def over_leaves(points: Points | Panels, leaves: NDArray[np.int64], run: Callabl
 
 
 @kernel
-def farthest(places, starts, apart, leaves, first, low, high):
-    """The largest squared distance of the points of leaves[low] up to, without, leaves[high] from the centres of their
-    boxes. places (n, 3): from the centres of the leaves, those of point `first` of all and of the next ones; starts,
-    apart: of `PointsOfLevel` and its points."""
-    found = 0.0
+def put_farthest(places, starts, apart, inside, leaves, first, low, high, squares):
+    """Raise squares (levels,) to the largest squared distance on each level of the points of leaves[low] up to,
+    without, leaves[high] from the centres of their boxes.
+
+    places (n, 3): from the centres of the leaves, those of point `first` of all and of the next ones; starts: of the
+    points; apart (levels, leaves, 3): of `PointsOfLevel`; inside (levels, leaves): whether a leaf is in a box.
+    """
     for n in range(low, high):
         leaf = leaves[n]
-        for i in range(starts[leaf] - first, starts[leaf + 1] - first):
-            x, y, z = places[i, 0] + apart[leaf, 0], places[i, 1] + apart[leaf, 1], places[i, 2] + apart[leaf, 2]
-            found = max(found, x * x + y * y + z * z)
-    return found
+        for level in range(len(squares)):
+            if inside[level, leaf]:
+                found = squares[level]
+                dx, dy, dz = apart[level, leaf, 0], apart[level, leaf, 1], apart[level, leaf, 2]
+                for i in range(starts[leaf] - first, starts[leaf + 1] - first):
+                    x, y, z = places[i, 0] + dx, places[i, 1] + dy, places[i, 2] + dz
+                    found = max(found, x * x + y * y + z * z)
+                squares[level] = found
 
 
 class PointsOfLevel(NamedTuple):
@@ -255,24 +259,28 @@ class PointsOfLevel(NamedTuple):
         starts = self.points.starts
         return np.asarray(starts[self.last] - starts[self.first])
 
-    @property
-    def radius(self) -> float:
-        """The largest distance in m of a point from the centre of its box, 0 without points; points of leaves that are
-        in no box of the level do not count."""
-        squares, starts = [0.0], self.points.starts
-        leaves = np.flatnonzero(inside_runs(self.first, self.last, len(starts) - 1))
-
-        def work(places: NDArray[Any], _: Any, first: int, low: int, high: int) -> None:
-            squares.append(farthest(places, starts, self.apart, leaves, first, low, high))
-
-        over_leaves(self.points._replace(mix=self.points.mix[:0]), leaves, work)  # without normals
-        return math.sqrt(max(squares))
-
     def of_boxes(self, boxes: NDArray[np.int64], numbers: NDArray[np.int64]) -> Array:
         """(n, m, 3) the points numbers (n, m) of boxes (n,), counted in each of them, relative to their centres."""
         points = self.points.starts[self.first[boxes]][:, None] + numbers
         leaves = np.searchsorted(self.points.starts, points, "right") - 1
         return np.asarray(self.points.places(points, leaves) + self.apart[leaves], np.float64)
+
+
+def radii_of(levels: Sequence[PointsOfLevel]) -> Array:
+    """(levels,) the largest distance in m of a point from the centre of its box, 0 without points, of levels with the
+    same points; those of leaves that are in no box of a level do not count there."""
+    found = [np.zeros(len(levels))]
+    points, apart = levels[0].points, np.stack([each.apart for each in levels])
+    inside = np.stack([inside_runs(each.first, each.last, len(points.starts) - 1) for each in levels])
+    leaves = np.flatnonzero(inside.any(axis=0))
+
+    def work(places: NDArray[Any], _: Any, *run: int) -> None:
+        squares = np.zeros(len(levels))
+        put_farthest(places, points.starts, apart, inside, leaves, *run, squares)
+        found.append(squares)
+
+    over_leaves(points._replace(mix=points.mix[:0]), leaves, work)  # without normals
+    return np.asarray(np.sqrt(np.max(found, axis=0)))
 
 
 def centres_of(tree: Octree) -> Array:

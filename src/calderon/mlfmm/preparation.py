@@ -15,6 +15,7 @@ Larger leaves are tried after a failure if they can help: where there are plane 
 cause. The last attempt has one leaf and no waves, of matrices that are not too large: all entries are near ones.
 """
 
+import copy
 import math
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -24,20 +25,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Execution, at_once, format_bytes, require_memory
+from calderon.backends import Device, Execution, at_once, format_bytes, require_memory
 from calderon.backends.devices.sharing import Distribution
 from calderon.mesh.errors import warn_of_accuracy
 from calderon.mlfmm.check import NOISE, SMALL, WaveCheck
 from calderon.mlfmm.device.product import DeviceMedium, require_room_of
 from calderon.mlfmm.medium import RULES, Medium
-from calderon.mlfmm.plan import ADVICE, SINGLE, Attempt, Group, attempts, chosen, degree_of, local_of, media_of
+from calderon.mlfmm.plan import ADVICE, Attempt, Group, attempts, chosen, degree_of, local_of, media_of, needs_double
 from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.lazy_operator import short_label
 from calderon.operators.products import Products, SumOfProducts
 from calderon.operators.tree import Term
 from calderon.products.attempts import first_that_holds, improved
-from calderon.products.check import ACCEPT_FINE_WAVES, ACCEPT_WAVES
-from calderon.products.device.sums import DeviceSum
+from calderon.products.check import ACCEPT_FINE_WAVES, ACCEPT_WAVES, Check
+from calderon.products.device.sums import DeviceSparse, DeviceSum
 from calderon.products.near_file import SavedNear
 from calderon.products.shared import SharedProduct, Shares
 
@@ -72,6 +73,7 @@ class Parts(Products):
         self.setting, self.rtol, self.made = setting, rtol, made
         self.share, self.last, self.error, self.rows = setting.attempt.share, math.inf, math.inf, 0
         self.known: NDArray[Any] | None = None
+        self._sparse = dict[int, DeviceSparse]()  # matrices on the device, by the number of their term
         self._media = dict[Any, Medium]()
         self.product = self.of(operator)
         self.terms = self.product.terms
@@ -129,18 +131,41 @@ class Parts(Products):
         """Whether one device does all products."""
         return bool(self.execution.devices) and not self.execution.team
 
-    def on_their_device(self) -> LinearOperator:
+    def on_their_device(self, together: int = 1) -> LinearOperator:
         """The product with all that the media have by now, of which a device that does all products gets what it has
-        not; the processor joins products that are composed. Raises MemoryError, before anything is sent, if the device
-        has no room."""
+        not; the processor joins products that are composed. together: vectors that are multiplied at a time, at most.
+        Raises MemoryError, before anything is sent, if the device has no room."""
         if not self.uses_device:
             return self.product
+        together = min([together, *(each.together for each in self.media)])
+        device = self._send(together)
+        given = [(term, self._sparse.get(n, value)) for n, (term, value) in enumerate(self.terms)]
+        found = DeviceSum.of(device, given, self.product.shape, self.product.dtype)
+        if found is None:
+            return self.product
+        products = enumerate(product for _, product in found.parts)
+        self._sparse = {n: product for n, product in products if isinstance(product, DeviceSparse)}
+        found.together = together
+        return found
+
+    def _send(self, columns: int) -> Device:
+        """Send what the one device has not of the media; columns: of products for which it has to have room."""
         device = self.execution.devices[0]
-        require_room_of(device, self.media)
+        require_room_of(device, self.media, columns)
         for each in self.media:
             before = each.there if isinstance(each.there, DeviceMedium) else None
             each.there = DeviceMedium(device, each, each.dtype, before)
-        return DeviceSum.of(device, self.terms, self.product.shape, self.product.dtype) or self.product
+        return device
+
+    def near_products(self, check: Check) -> NDArray[Any]:
+        """(rows, vectors) what the near entries of the one medium add to the products of a check."""
+        medium = self.media[0]
+        if not self.uses_device:
+            return medium.near_product(check.vectors, False)[check.rows]
+        self._send(1)
+        near: Any = copy.copy(medium.there)
+        near.far, near.together = None, 1
+        return check.products(near)
 
     def shared(self) -> None:
         """Give each backend of the team a part of each medium; the processor adds their products. The processor's own
@@ -265,11 +290,8 @@ class Preparation:
             return None
         # 3. near entries
         parts.fill_near(self.saved, self.advance)
-        if parts.uses_device:
-            parts.known = None  # near entries stay there
         if parts.known is not None:
-            check = self.check.check
-            parts.known = parts.known + parts.media[0].near_product(check.vectors, False)[check.rows]
+            parts.known = parts.known + parts.near_products(self.check.check)
         parts.last = math.inf
         self.larger_leaves, self.near_rtol = parts.have_waves or setting.near_rtol > 0, 0.0
         return parts
@@ -280,7 +302,8 @@ class Preparation:
 
         def error_of(parts: Parts) -> float:
             assert self.check is not None
-            parts.known = self.check.check.products(parts.on_their_device())
+            check = self.check.check
+            parts.known = check.products(parts.on_their_device(check.vectors.shape[1]))
             return self.check.error(parts.known + near)
 
         _, self.error = improved(parts, error_of, self.rtol, self.accept, Parts.better)
@@ -303,9 +326,9 @@ def prepared(
     operator: BoundaryOperator, rtol: float, execution: Execution, saved: SavedNear | None, advance: Any,
     rows: int | None = None,
 ) -> Parts:  # fmt: skip
-    """The products of an expression that hold rtol; in double precision below SINGLE, and where fields cancel. saved: a
-    file of near blocks; advance: as in `Medium.fill_near`; rows: of the check at most, if given."""
-    precise = rtol < SINGLE and execution.real == np.float64
+    """The products of an expression that hold rtol; in double precision by `needs_double`, and where fields cancel.
+    saved: a file of near blocks; advance: as in `Medium.fill_near`; rows: of the check at most, if given."""
+    precise = needs_double(operator, rtol, "double" if execution.real == np.float64 else "single")
     attempts_of = partial(Preparation, operator, rtol, execution, saved, advance, rows)
     found = attempts_of(precise)
     if found.loses_digits:

@@ -56,9 +56,12 @@ class Nodes(NamedTuple):
         points = ("POINTS", self.rule.number_of_points), ("USUAL_POINTS", self.usual), ("SERIES", self.series)
         return *points, ("WEIGHED", int(self.weighed)), *self.record.defines
 
-    def of_triangles(self, surface: FlatTriangles, reach: NDArray[np.float64]) -> Nested:
-        """The record of the triangles of a surface with its parts; reach (n,): squares of distances."""
-        weights = self._weights(surface) if self.weighed else np.zeros((len(reach), 0))
+    def of_triangles(self, surface: FlatTriangles, reach: NDArray[np.float64], kept: Any = None) -> Nested:
+        """The record of the triangles of a surface with its parts; reach (n,): squares; kept: known weights by key."""
+        key, kept = (self.square, float(self.rule.weights[-1])), {} if kept is None else kept
+        if self.weighed and key not in kept:
+            kept[key] = self._weights(surface)
+        weights = kept[key] if self.weighed else np.zeros((len(reach), 0))
         points = Combinations(self.rule.barycentric)
         return Nested(self.record, {"points": points, "weights": weights, "centre": CENTROID, "reach": reach[:, None]})
 

@@ -135,9 +135,10 @@ class DeviceSpecialPairs(SpecialPairs):
     def _send_data(self) -> None:
         """Send what touching and near pairs read of both sides: data of triangles, coefficients, and where functions
         are when vertices are taken in another order."""
-        self.test_there = self.trial_there = DeviceTriangles(self.device, self.test_surface)
-        if self.trial_surface is not self.test_surface:
-            self.trial_there = DeviceTriangles(self.device, self.trial_surface)
+        before = () if self.found is None else self.found.there
+        known = {id(each.surface): each for each in before if each.device is self.device}
+        self.test_there, self.trial_there = (known.setdefault(id(surface), DeviceTriangles(self.device, surface))
+                                             for surface in (self.test_surface, self.trial_surface))  # fmt: skip
         self.near_data = self._data(self.stored)
         elements = self.test_space.element, self.trial_space.element
         places = (element.permuted(INVERSES).astype(np.int32).reshape(9, -1) for element in elements)
@@ -162,7 +163,8 @@ class DeviceSpecialPairs(SpecialPairs):
             columns: Any = zip((extent[0], extent[-1]), vertices, (first, second), strict=True)
             test, trial = (PairSide(*found, *others) for found, *others in columns)
             both = trial if there[0] is there[1] else test, trial
-            self.found = FoundPairs(key, sides, Candidates(self.device, self._moment_type, *both, mesh is other, reach))
+            candidates = Candidates(self.device, self._moment_type, *both, mesh is other, reach)
+            self.found = FoundPairs(key, sides, candidates, there)
         return self.found.pairs
 
     def _extents(self, found: Extents, there: DeviceTriangles) -> Any:
@@ -276,7 +278,7 @@ class DeviceSpecialPairs(SpecialPairs):
         tables = [array(table * nodes.rule.weights) for table in form.functions(nodes.rule)]
         sides = zip((self.test_there, self.trial_there), zones.reached, (False, True), strict=True)
         own, other = (
-            there.packed(*nodes.of_triangles(there.surface, reach), self.real, by_columns)
+            there.packed(*nodes.of_triangles(there.surface, reach, there.weights), self.real, by_columns)
             for there, reach, by_columns in sides
         )
         scalars = array(np.array([self.form.tiny(self.radial, self.real), *self.parameters]))

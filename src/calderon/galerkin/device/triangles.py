@@ -44,10 +44,11 @@ Part = Combinations | Nested | NDArray[np.float64] | Any
 
 
 class DeviceTriangles:
-    """The corners, normals and Jacobians of a surface, sent to a device once, when they are first read."""
+    """The corners, normals and Jacobians of a surface, sent to a device when first read; weights: known ones."""
 
     def __init__(self, device: Device, surface: FlatTriangles) -> None:
         self.device, self.surface, self.wide = device, surface, vector_type(device)
+        self.weights = dict[tuple[float, float], NDArray[np.float64]]()
 
     def _sent(self, values: NDArray[np.float64]) -> Any:
         return self.device.array(np.ascontiguousarray(values, self.wide))

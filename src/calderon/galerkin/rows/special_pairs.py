@@ -174,11 +174,12 @@ class SpecialPairs(Block):
 class FoundPairs(NamedTuple):
     """Touching pairs, near pairs and their distances, or of a search on a device the candidates for them, and what they
     were searched for: key, by half and how near, or what a device searched for, and the mesh and triangles of both
-    sides."""
+    sides. there: triangles on the device."""
 
     key: tuple[Any, ...]
     sides: tuple[tuple[Any, NDArray[np.int64]], ...]
     pairs: Any
+    there: tuple[Any, ...] = ()
 
     def fits(self, key: tuple[Any, ...], sides: tuple[tuple[Any, NDArray[np.int64]], ...]) -> bool:
         """Whether it is what was searched for."""

@@ -106,8 +106,8 @@ class DeviceFar:
 
 
 class DeviceMedium(DeviceOperator):
-    """All terms of a medium on a device: near entries, and the far field with the maps of both sides between vectors
-    and points."""
+    """All terms of a medium on a device: near, blocks of entries, and far, the field with maps of both sides between
+    vectors and points, None without one."""
 
     def __init__(
         self, device: Device, medium: Medium, dtype: np.dtype[Any], before: "DeviceMedium | None" = None
@@ -115,47 +115,41 @@ class DeviceMedium(DeviceOperator):
         """Send what `before`, the medium on the device with fewer near entries or waves of lower degrees, has not."""
         super().__init__(dtype=dtype, shape=medium.shape)
         self.device, self.together, self.rank = device, medium.together, medium.rank
-        self._far: DeviceFar | None = before._far if before else None
+        self.far: DeviceFar | None = before.far if before else None
         self._maps: list[DeviceMaps] = before._maps if before else []
-        self._near: list[DeviceRegion] = before._near if before else []
-        if not self._near:
+        self.near: list[DeviceRegion] = before.near if before else []
+        if not self.near:
             given = ((each.regions, store, each.mirrored, store.work) for each, store in medium.near)
-            self._near = [DeviceRegion(device, *each) for each in given]
+            self.near = [DeviceRegion(device, *each) for each in given]
         far, waves = medium.far, medium.waves
         if far is not None and waves is not None and not self.has(far):
-            self._far, real, own = DeviceFar(device, far, self._far), far.traversal.real, far.receiving
+            self.far, real, own = DeviceFar(device, far, self.far), far.traversal.real, far.receiving
             (listed, _, weights), (tested, _, others) = waves.charges, waves.tests
             charges = DeviceMaps(device, listed, weights, real, own, self._maps[0] if self._maps else None)
             self._maps = [charges, DeviceMaps(device, tested, others, real, own, charges)]
 
-    @property
-    def has_blocks(self) -> bool:
-        """Whether near entries are there."""
-        return bool(self._near)
-
     def has(self, far: Far | None) -> bool:
         """Whether this far field is there."""
-        return self._far is not None and self._far.host is far
+        return self.far is not None and self.far.host is far
 
     def add(self, x: Vectors, y: Vectors, factor: complex, transposed: bool, conjugated: bool = False) -> None:
         """See `DeviceOperator`; all vectors are complex."""
-        for near in self._near:
+        for near in self.near:
             near.add(x._replace(is_real=False), y, factor, transposed, conjugated)
-        if self._far is not None:
+        if self.far is not None:
             (given, wanted), sign = self._maps[::-1] if transposed else self._maps, -1.0 if conjugated else 1.0
             charges, fields = given.spread(x, sign), zeros(self.device, wanted.shape(x.columns), wanted.real)
-            self._far.store_fields(charges, fields, x.columns * self.rank, transposed)
+            self.far.store_fields(charges, fields, x.columns * self.rank, transposed)
             wanted.gather(fields, factor, y, sign)
 
 
-def require_room_of(device: Device, media: Sequence[Medium]) -> None:
-    """Raise MemoryError where a device has no room for what it has not of the media yet, RuntimeError where it has no
-    double precision and they need it."""
-    without = [each for each in media if not (isinstance(each.there, DeviceMedium) and each.there.has_blocks)]
+def require_room_of(device: Device, media: Sequence[Medium], columns: int = 1) -> None:
+    """Raise MemoryError where a device has no room for what it has not of the media yet and for products with so many
+    columns, RuntimeError where it has no double precision and they need it."""
+    without = [each for each in media if not (isinstance(each.there, DeviceMedium) and each.there.near)]
     changed = [each for each in media if not (isinstance(each.there, DeviceMedium) and each.there.has(each.far))]
-    needed = (
-        sum(map(_block_bytes, without)) + sum(map(_table_bytes, changed)) + max(map(_product_bytes, media), default=0)
-    )
+    needed = sum([*map(_block_bytes, without), *map(_table_bytes, changed)])
+    needed += columns * max(map(_product_bytes, media), default=0)
     real = np.result_type(np.float32, *(each.real for each in media))
     require_room(device, needed, [near.store for each in without for near in each.near], real, WAVES, "plane waves")
 

@@ -80,7 +80,7 @@ class DeviceSparse(DeviceOperator):
         """See `DeviceOperator`."""
         for unit, pair in self._matrices:  # real and imaginary parts of the entries
             own, (values, *lists, rows) = factor * (np.conj(unit) if conjugated else unit), pair[int(transposed)]
-            given = (*lists, 1, 1), rows, (x.array, 2 * x.first, 2, 0, 1), own, y
+            given = (*lists, 1, 1), rows, (x.array, 2 * x.first, 2, 2 * x.pitch, 1), own, y
             add_sums(vector_kernels(self.device), *given, values=(values, 1))
 
 
