@@ -12,9 +12,11 @@ from calderon.galerkin.device import local_matrices
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.mlfmm.medium import Medium
 from calderon.mlfmm.plan import Group, media_of
+from calderon.products.check import checked_rows
 from calderon.products.device import near_filling
-from calderon.products.device.near_filling import DeviceNumbers, NearFilling, filled_store
+from calderon.products.device.near_filling import DeviceNumbers, NearFilling
 from calderon.products.near_entries import BEYOND
+from calderon.products.near_filling import filled_store
 from calderon.quadrature import NearQuadrature
 
 BODY = cal.mesh.ellipsoid([2.5, 0.3, 0.3], 0.2)
@@ -79,10 +81,10 @@ def test_checked_rows_are_the_processor_s_where_a_device_has_no_room_for_product
 
     form, x = STATIC["linear"], np.ones((LINEAR.dimension, 2))
     given = form, [form], np.arange(0, 60, 7), np.dtype(float)
-    there, products = near_filling.checked_rows(*given, [opencl], x)
+    there, products = checked_rows(*given, [opencl], x)
     assert isinstance(there, DeviceMatrix)
     monkeypatch.setattr(DeviceMatrix, "_matmat", refuse)
-    here, expected = near_filling.checked_rows(*given, [opencl], x)
+    here, expected = checked_rows(*given, [opencl], x)
     assert isinstance(here, np.ndarray) and np.array_equal(expected, here @ x)
     assert distance(products, expected) < BOUNDS["double"]
 

@@ -90,6 +90,12 @@ def test_entries_of_unknowns_without_a_block_are_zero():
     assert np.array_equal(store.entries(i, j).reshape(matrix.shape).astype(np.complex64), matrix)
 
 
+def test_blocks_that_have_entries_are_not_added_to():
+    store, *_ = filled(np.float64, False)
+    with pytest.raises(AssertionError, match="blocks that have entries"):
+        store.in_place(np.array([2, 3]), store.layout.rows, store.layout.columns)
+
+
 def test_rows_in_16_bits_keep_the_sums_of_each_component():
     """Sums of the entries of one component, to about the last bit of the largest entries, whatever their sizes."""
     random, starts = np.random.default_rng(0), np.array([0, 6, 51])

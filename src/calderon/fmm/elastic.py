@@ -18,8 +18,7 @@ from calderon.fmm.passes import Translations
 from calderon.fmm.product import DIRECTIONS, HarmonicFar, Line, MultipoleProduct
 from calderon.fmm.tables import tables
 from calderon.operators.tree import Term
-from calderon.products.check import ROWS, Check
-from calderon.products.device.near_filling import checked_rows
+from calderon.products.check import ROWS, Check, checked_rows
 from calderon.products.near_store import NearStore
 from calderon.quadrature import NearQuadrature
 

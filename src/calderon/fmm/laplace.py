@@ -22,8 +22,7 @@ from calderon.fmm.tables import Combined, Order, Part, Tables, tables
 from calderon.operators.boundary import IntegralOperator
 from calderon.operators.tree import Term
 from calderon.pairs.zones import tolerant
-from calderon.products.check import Check, random_rows
-from calderon.products.device.near_filling import checked_rows
+from calderon.products.check import Check, checked_rows, random_rows
 from calderon.products.direct_sums import padded_zeros
 from calderon.products.near_store import NearStore
 from calderon.spaces.charges import KINDS, charges

@@ -16,8 +16,7 @@ from calderon.operators.algebra import BoundaryOperator
 from calderon.operators.products import SandwichProduct, SumOfProducts
 from calderon.operators.sparse_factors import boxes_of, has_places
 from calderon.operators.tree import Index, Term, integrals_of, terms_of
-from calderon.products.check import ROWS, Check
-from calderon.products.device.near_filling import checked_rows
+from calderon.products.check import ROWS, Check, checked_rows
 from calderon.products.near_filling import inside_runs
 
 SMALL = 2e-5

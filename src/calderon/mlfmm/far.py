@@ -125,9 +125,9 @@ class Far:
         """Bytes of all levels, and of the patterns of one column."""
         return self.nbytes_of(1)
 
-    def nbytes_of(self, columns: int) -> int:
-        """Bytes of all levels, and of the patterns of `columns` vectors."""
-        total = sum(level.nbytes(columns * self.traversal.spectra) for level in self.traversal.levels)
+    def nbytes_of(self, columns: int, integer: int = 8) -> int:
+        """Bytes of all levels, and of the patterns of `columns` vectors; integer: as in `Level.nbytes`."""
+        total = sum(level.nbytes(columns * self.traversal.spectra, integer) for level in self.traversal.levels)
         return total + (self.low.nbytes(columns * self.sums) if self.low else 0)
 
     @property

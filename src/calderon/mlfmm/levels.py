@@ -89,12 +89,12 @@ class Level:
         """Boxes."""
         return self.high - self.low
 
-    def nbytes(self, columns: int) -> int:
-        """Bytes of factors, matrices, lists, and of outgoing and incoming patterns."""
-        arrays = [*self.pairs, self.children, self.octant, self.shifts, self.factors]
-        matrices = self.widen.nbytes + (self.lift.nbytes if self.lift else 0)
-        patterns = self.patterns + self.incoming
-        return sum(each.nbytes for each in arrays) + matrices + patterns * columns * self.factors.itemsize
+    def nbytes(self, columns: int, integer: int = 8) -> int:
+        """Bytes of factors, matrices, lists, and of outgoing and incoming patterns; integer: bytes of an integer, 4 on
+        devices."""
+        lists = integer * sum(each.size for each in (*self.pairs, self.children, self.octant))
+        matrices = self.shifts.nbytes + self.factors.nbytes + self.widen.nbytes + (self.lift.nbytes if self.lift else 0)
+        return lists + matrices + (self.patterns + self.incoming) * columns * self.factors.itemsize
 
     @property
     def patterns(self) -> int:

@@ -32,10 +32,10 @@ from calderon.mlfmm.spectrum import Array, Grid
 from calderon.operators.methods import PRODUCTS
 from calderon.operators.tree import Term
 from calderon.pairs.zones import tolerant
-from calderon.products.device.near_filling import filled_store
 from calderon.products.far_field import far_product
 from calderon.products.lists import lists_of
 from calderon.products.near_file import SavedNear
+from calderon.products.near_filling import filled_store
 from calderon.products.near_store import NearStore
 from calderon.products.octree import DEEPEST, Cube, Octree, octree
 from calderon.products.packed import PACKED

@@ -11,7 +11,8 @@ a tolerance an estimate may have so that the error of all rows holds the toleran
 `Acceptance` below follows from it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -19,6 +20,12 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
+
+from calderon.backends import Device, DeviceMatrix, Execution
+from calderon.galerkin.bilinear_form import BilinearForm
+from calderon.operators.tree import entries_of, fill
+from calderon.products.device.near_filling import able
+from calderon.products.device.places import DevicePlace
 
 ROWS = 64
 """Random rows that are computed directly; they say what an error is to 1 / sqrt(2 m), a tenth."""
@@ -121,3 +128,25 @@ class Check:
     def error(self, product: LinearOperator) -> float:
         """The largest relative error of a fast operator."""
         return float(self.errors(self.products(product)).max())
+
+
+def checked_rows(
+    operator: Any,
+    forms: Sequence[BilinearForm],
+    rows: NDArray[np.int64],
+    real: "np.dtype[Any]",
+    devices: Sequence[Device],
+    vectors: NDArray[Any],
+) -> tuple[NDArray[Any] | DeviceMatrix, NDArray[Any]]:
+    """The entries of an operator in some rows, increasing, and their products (rows, k) with vectors (n, k), with which
+    others are compared: by the first of some devices that has kernels of all its forms in that precision, and room for
+    both, where entries stay; else by the processor."""
+    precision = "single" if real == np.float32 else "double"
+    for device in able(devices, forms, real)[:1]:
+        execution = Execution.of(device.name, precision, mixed=True)
+        with suppress(MemoryError):
+            matrix = DeviceMatrix(device, (len(rows), operator.shape[1]), execution.dtype(operator.is_complex))
+            fill(DevicePlace(matrix, execution, 0, 0, matrix.shape), operator, rows)
+            return matrix, np.asarray(matrix @ vectors)
+    entries = entries_of(operator, Execution.of("numba", precision, mixed=True), rows, None)
+    return entries, np.asarray(entries @ vectors)

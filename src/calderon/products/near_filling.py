@@ -3,20 +3,25 @@
 Of symmetric forms only one block of two transposed ones is computed; the other one is copied.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Execution, return_memory
+from calderon.backends import Device, Execution, return_memory
 from calderon.galerkin.bilinear_form import BilinearForm
+from calderon.galerkin.device.local_matrices import TooLarge
+from calderon.galerkin.rows.entry_kernels import Clusters
+from calderon.products.device.near_filling import DeviceNumbers, NearFilling, memory_for, special_bytes
 from calderon.products.near_entries import BEYOND, Search, add_entries, compiled_terms, strips_for
+from calderon.products.near_file import SavedNear
 from calderon.products.near_kernels import copy_images
 from calderon.products.near_store import NearStore
 
 BATCH = 50_000_000
 """Entries whose pairs of triangles are listed at a time: lists take more bytes than entries do."""
+WAVES = "a multilevel fast multipole operator"
 
 Terms = Sequence[tuple[complex, BilinearForm]]
 
@@ -25,6 +30,44 @@ def inside_runs(first: NDArray[np.int64], last: NDArray[np.int64], count: int) -
     """(count,) whether each number is in one of the disjoint runs first up to, without, last."""
     steps = np.bincount(first, minlength=count + 1) - np.bincount(last, minlength=count + 1)
     return np.asarray(np.cumsum(steps[:count]) > 0)
+
+
+def filled_store(
+    clusters: tuple[Clusters, Clusters],
+    pairs: NDArray[np.int64],
+    packs: bool,
+    groups: Sequence[Terms],
+    execution: Execution,
+    saved: SavedNear | None = None,
+    advance: Callable[[int, int], None] | None = None,
+    devices: Sequence[Device] = (),
+) -> NearStore:
+    """The complex blocks of a sum of terms between row and column clusters: on a device if one computes all of them and
+    has room for the local matrices of the largest, and if nothing is to be saved.
+
+    clusters, pairs, packs: as in `NearStore.empty`. groups: as in `fill`. execution: the processor, in the precision of
+    entries. saved: takes blocks that are there, and keeps the others. advance(done, total): called after each chunk.
+    """
+    forms = [form for terms in groups for _, form in terms]
+    more = sum(special_bytes(each, execution.dtype(True)) for each in forms)
+    take = memory_for(devices, forms, execution.real, WAVES, more) if saved is None else None
+    store = NearStore.empty(clusters, pairs, execution.dtype(True), packs, take=take)
+    if isinstance(store.memory, DeviceNumbers):
+        numbers = np.arange(len(store.layout.pairs))
+        try:
+            NearFilling(store, execution).fill(numbers, groups, clusters, [None] * len(groups))
+        except TooLarge:
+            return filled_store(clusters, pairs, packs, groups, execution, saved, advance)
+        if advance is not None:
+            advance(1, 1)
+        return store
+    missing = list(range(len(store.chunks) - 1)) if saved is None else saved.restore(store)
+    for done, (chunk, values) in enumerate(fill(store, missing, groups, execution), start=1):
+        if saved is not None:
+            saved.keep(chunk, values)
+        if advance is not None:
+            advance(done, len(missing))
+    return store
 
 
 def fill(

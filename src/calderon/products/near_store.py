@@ -176,20 +176,28 @@ class NearStore:
         first = np.unique(starts[new] // size, return_index=True)[1]
         return np.append(new[first], len(pairs))
 
+    @cached_property
+    def _chosen(self) -> NDArray[np.bool_]:
+        """(b,) whether entries have been added to a block, or entered."""
+        return np.zeros(len(self.layout.pairs), bool)
+
     def _places(self, blocks: Index, begins: Index) -> tuple[Index, ...]:
         """Arguments of kernels of packed.py: where values of blocks begin, which blocks they are, their sizes."""
         height, span = self.sizes
         return self.parts * begins, blocks, height, self.parts * span, self.parts * self.layout.starts, self.tops
 
     def in_place(self, blocks: Index, rows: Clusters, columns: Clusters) -> NearBlocks:
-        """The chosen blocks where they are stored, as entries of their own type, for loops that add to them; rows,
-        columns: their clusters, with the unknowns of a form."""
+        """The chosen blocks, which are zero, where they are stored, as entries of their own type, for loops that add to
+        them; rows, columns: their clusters, with the unknowns of a form. Each block can be chosen once."""
+        assert not self._chosen[blocks].any(), "blocks that have entries cannot be computed in their places"
+        self._chosen[blocks] = True
         pairs, starts = self.layout.pairs[blocks], self.layout.starts
         return NearBlocks(rows, columns, pairs, np.append(starts[blocks], starts[-1]), self.numbers.view(self.kind))
 
     def enter(self, blocks: Index, values: NDArray[Any], begins: Index) -> None:
         """Write the entries of the chosen blocks (k,), which begin at begins (k,) of values, row by row."""
         own, kind = np.ascontiguousarray(values, self.kind), self._places(blocks, begins)
+        self._chosen[blocks] = True
         given = own.view(own.real.dtype)
         if self.is_packed:
             pack = pack_kernel(self.step)

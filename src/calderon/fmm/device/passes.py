@@ -9,8 +9,8 @@ from calderon.backends import Device, Kernels, count_work
 from calderon.backends.vectors import width
 from calderon.fmm.passes import Translations
 from calderon.fmm.tables import Tables
-from calderon.products.device.octree import Across, DeviceOctree
-from calderon.products.device.tables import indices
+from calderon.products.device.octree import DeviceOctree
+from calderon.products.device.tables import indices, sent
 from calderon.products.lists import Runs
 
 LANES = 32
@@ -20,8 +20,8 @@ LANES = 32
 class DevicePasses:
     """The passes of a tree."""
 
-    _forward: Across
-    _backward: Across
+    _forward: Runs
+    _backward: Runs
 
     def __init__(self, device: Device, table: Tables, columns: int, levels: Sequence[int], children: Any) -> None:
         """table: matrices; columns: harmonic sums of a box; levels: the first box of each level, then the number of
@@ -69,13 +69,13 @@ class DevicePasses:
     def _local_bytes(self) -> int:
         return self.pairs * self.columns * (self.rank + self.group) * self.real.itemsize
 
-    def _pairs(self, far: Runs) -> Across:
+    def _pairs(self, far: Runs) -> Runs:
         """The pairs of separated boxes by groups of target boxes, each with the runs of pairs that share a matrix."""
         source, target, matrix = (each.astype(np.int32) for each in (far.source, far.target, far.runs[:, 0]))
         matrix, count = np.repeat(matrix, np.diff(far.runs[:, 1:])[:, 0]), -(-self.boxes // self.block)
         found = Runs.of(source, target, matrix, target // np.int32(self.block), self.directions)
         blocks = np.append(found.blocks, np.full(count + 1 - len(found.blocks), found.blocks[-1]))
-        return Across(*(indices(self.device, each) for each in (found.source, found.target, found.runs, blocks)))
+        return sent(self.device, found._replace(blocks=blocks))  # type: ignore[no-any-return]
 
     def empty(self, parts: int) -> Any:
         """Moments or local expansions of all boxes."""
@@ -95,7 +95,7 @@ class DevicePasses:
             self._shift(level, self._below, expansions, parts, True)
         return expansions
 
-    def _operations(self, across: Across) -> float:
+    def _operations(self, across: Runs) -> float:
         """Operations of all translations between separated boxes: 2 r^2, or 4 r n by two factors of rank n."""
         ranks, runs = (self.device.to_host(each) for each in (self._places, across.runs))
         numbers = np.where(ranks[:, 1] == 0, self.rank, 2 * ranks[:, 1])[runs[:, 0]]

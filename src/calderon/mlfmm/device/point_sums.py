@@ -71,10 +71,8 @@ class DevicePointFar:
 
     def __init__(self, device: Device, far: Far, together: int) -> None:
         """together: columns at most that pass the tree at once."""
-        real, levels = far.traversal.real, far.traversal.levels
-        needed = far.nbytes_of(together) + passing_bytes(far.traversal, together * far.traversal.spectra)
-        # integers of 64 bits have 32 there
-        needed -= sum(each.nbytes for level in levels for each in (*level.pairs, level.children, level.octant)) // 2
+        real = far.traversal.real
+        needed = far.nbytes_of(together, 4) + passing_bytes(far.traversal, together * far.traversal.spectra)
         sides = (far.sources, far.source_kinds), (far.targets, far.target_kinds)
         places = {id(each): int(each.starts[-1]) for each, _ in sides}
         needed += sum(places.values()) * 3 * real.itemsize

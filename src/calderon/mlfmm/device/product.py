@@ -17,9 +17,9 @@ from calderon.mlfmm.equivalent.cubes import SUMS
 from calderon.mlfmm.far import KINDS, Far
 from calderon.mlfmm.medium import Medium
 from calderon.products.device.near import DeviceRegion, require_room, sums_of
-from calderon.products.device.near_filling import WAVES
 from calderon.products.device.sums import DeviceOperator
 from calderon.products.device.vectors import Vectors, zeros
+from calderon.products.near_filling import WAVES
 
 
 class _Side:
@@ -169,7 +169,7 @@ def _table_bytes(medium: Medium) -> int:
     if medium.far is None or medium.waves is None:
         return 0
     far, real = medium.far, medium.far.traversal.real
-    total = far.nbytes_of(0) + 10 * sum(medium.shape) * real.itemsize
+    total = far.nbytes_of(0, 4) + 10 * sum(medium.shape) * real.itemsize
     # places, normals and maps
     sides = {id(each.listed): each for each in (medium.waves.tests, medium.waves.charges)}
     for side, points, _ in sides.values():

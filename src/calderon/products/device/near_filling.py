@@ -5,33 +5,27 @@ touching and near ones are those of a list; then entries, each of which gathers 
 the numbers in the form in which they are stored. While a device works on some blocks the processor lists the next ones.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends import Device, DeviceMatrix, Execution, Kernels, require_device_memory
+from calderon.backends import Device, Execution, Kernels, require_device_memory
 from calderon.backends.devices.device_matrix import vector_type
 from calderon.backends.numba import kernel
 from calderon.galerkin.bilinear_form import BilinearForm
-from calderon.galerkin.device.local_matrices import SMALL_GROUP, TooLarge, bytes_together
+from calderon.galerkin.device.local_matrices import SMALL_GROUP, bytes_together
 from calderon.galerkin.device.special_pairs import DeviceSpecialPairs
 from calderon.galerkin.regular.distant import Zones
 from calderon.galerkin.rows.cluster_tables import positions, triangle_lists
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.galerkin.rows.special_pairs import FoundPairs
-from calderon.operators.tree import entries_of
-from calderon.operators.tree import fill as fill_matrix
 from calderon.pairs.grouping import grouped
-from calderon.products.device.places import DevicePlace
 from calderon.products.device.tables import WORD, indices, runs_that_fit
 from calderon.products.device.vectors import zeros
 from calderon.products.near_entries import in_twos
-from calderon.products.near_file import SavedNear
-from calderon.products.near_filling import fill
 from calderon.products.near_store import NearStore, Numbers
 from calderon.spaces.supports import carriers_of
 
@@ -39,7 +33,6 @@ Index = NDArray[np.int64]
 ADVICE = 'increase rtol, try a coarser mesh, or backend="numba"'
 SPECIAL = 42
 """Touching and near pairs of a triangle, about, on surfaces with triangles of like size."""
-WAVES = "a multilevel fast multipole operator"
 MOST = 2**31 - SMALL_GROUP
 """Pairs, groups and entries of blocks that are computed together, at most: 32 bits count them."""
 
@@ -83,28 +76,6 @@ def able(devices: Sequence[Device], forms: Sequence[BilinearForm], real: "np.dty
     return [each for each in devices if (each.has_double or real == np.float32) and all(map(_has_header, forms))]
 
 
-def checked_rows(
-    operator: Any,
-    forms: Sequence[BilinearForm],
-    rows: Index,
-    real: "np.dtype[Any]",
-    devices: Sequence[Device],
-    vectors: NDArray[Any],
-) -> tuple[NDArray[Any] | DeviceMatrix, NDArray[Any]]:
-    """The entries of an operator in some rows, increasing, and their products (rows, k) with vectors (n, k), with which
-    others are compared: by the first of some devices that has kernels of all its forms in that precision, and room for
-    both, where entries stay; else by the processor."""
-    precision = "single" if real == np.float32 else "double"
-    for device in able(devices, forms, real)[:1]:
-        execution = Execution.of(device.name, precision, mixed=True)
-        with suppress(MemoryError):
-            matrix = DeviceMatrix(device, (len(rows), operator.shape[1]), execution.dtype(operator.is_complex))
-            fill_matrix(DevicePlace(matrix, execution, 0, 0, matrix.shape), operator, rows)
-            return matrix, np.asarray(matrix @ vectors)
-    entries = entries_of(operator, Execution.of("numba", precision, mixed=True), rows, None)
-    return entries, np.asarray(entries @ vectors)
-
-
 def special_bytes(form: BilinearForm, kind: "np.dtype[Any]") -> int:
     """Bytes of local matrices of touching and near pairs, about 42 of a triangle."""
     return SPECIAL * len(form.test.triangles) * form.test.dofs.shape[1] * form.trial.dofs.shape[1] * kind.itemsize
@@ -117,54 +88,6 @@ def _has_header(form: BilinearForm) -> bool:
     except NotImplementedError:
         return False
     return True
-
-
-def filled_store(
-    clusters: tuple[Clusters, Clusters],
-    pairs: Index,
-    packs: bool,
-    groups: Sequence[Sequence[tuple[complex, BilinearForm]]],
-    execution: Execution,
-    saved: SavedNear | None = None,
-    advance: Callable[[int, int], None] | None = None,
-    devices: Sequence[Device] = (),
-) -> NearStore:
-    """The complex blocks of a sum of terms between row and column clusters: on a device if one computes all of them and
-    has room for the local matrices of the largest, and if nothing is to be saved.
-
-    clusters, pairs, packs: as in `NearStore.empty`. groups: factors and forms, those of one group on one test and one
-    trial space. execution: the processor, in the precision of entries. saved: takes blocks that are there, and keeps
-    the others. advance(done, total): called after each chunk.
-    """
-    forms = [form for terms in groups for _, form in terms]
-    more = sum(special_bytes(each, execution.dtype(True)) for each in forms)
-    take = memory_for(devices, forms, execution.real, WAVES, more) if saved is None else None
-    store = NearStore.empty(clusters, pairs, execution.dtype(True), packs, take=take)
-    done, count = _filled_here(store, groups, execution, saved), len(store.layout.pairs)
-    if isinstance(store.memory, DeviceNumbers):
-        done = iter([(count, count)])
-        try:
-            NearFilling(store, execution).fill(np.arange(count), groups, clusters, [None] * len(groups))
-        except TooLarge:
-            return filled_store(clusters, pairs, packs, groups, execution, saved, advance)
-    for each in done:
-        if advance is not None:
-            advance(*each)
-    return store
-
-
-def _filled_here(
-    store: NearStore,
-    groups: Sequence[Sequence[tuple[complex, BilinearForm]]],
-    execution: Execution,
-    saved: SavedNear | None,
-) -> Iterator[tuple[int, int]]:
-    """Compute the blocks of a store on the processor, and yield how many of the missing chunks are done."""
-    missing = list(range(len(store.chunks) - 1)) if saved is None else saved.restore(store)
-    for done, (chunk, numbers) in enumerate(fill(store, missing, groups, execution), start=1):
-        if saved is not None:
-            saved.keep(chunk, numbers)
-        yield done, len(missing)
 
 
 class _Side(NamedTuple):

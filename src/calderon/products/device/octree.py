@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from calderon.backends import Device, Kernels, require_device_memory
 from calderon.backends.devices.device_matrix import GROUP
 from calderon.backends.devices.sorting import Sorting
-from calderon.products.lists import OFFSETS
+from calderon.products.lists import OFFSETS, Runs
 from calderon.products.octree import DEEPEST, Cube
 
 NUMBERS, NEIGHBOURS = 9, 27
@@ -24,16 +24,6 @@ class DevicePoints(NamedTuple):
     number: int
     order: Any
     places: Any
-
-
-class Across(NamedTuple):
-    """Pairs of separated boxes on the device, as `translate_boxes` of fmm/device/passes.c reads them: source, target
-    (pairs,), runs of pairs that share a matrix (n, 3), and where the runs of each block of targets begin."""
-
-    source: Any
-    target: Any
-    runs: Any
-    blocks: Any
 
 
 class DeviceOctree:
@@ -143,8 +133,8 @@ class DeviceOctree:
         self._kernels.launch("near_runs", count, *given, 0, places, runs, tasks)
         return runs, tasks
 
-    def far(self, block: int) -> Across:
-        """The pairs of boxes that are translated, by blocks of targets."""
+    def far(self, block: int) -> Runs:
+        """The pairs of boxes that are translated, by blocks of targets, on the device."""
         count, directions = self.levels[-1], len(OFFSETS)
         blocks = -(-count // block)
         cells = blocks * directions
@@ -157,4 +147,4 @@ class DeviceOctree:
         source, target, runs = self._integers(pairs), self._integers(pairs), self._integers(cells, 3)
         self._kernels.launch("far_pairs", cells, *given, 0, places, source, target, runs)
         starts = self.device.array(directions * np.arange(blocks + 1, dtype=np.int32))
-        return Across(source, target, runs, starts)
+        return Runs(source, target, runs, starts)
