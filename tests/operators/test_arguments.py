@@ -71,6 +71,15 @@ def test_factors_must_be_finite(operator):
         with pytest.raises(ValueError, match="must be finite"):
             operator * factor
     assert (np.float32(2) * operator).parts[0][0] == 2
+
+
+def test_factors_of_any_type_are_multiplied_in_double_precision(operator):
+    """Products and quotients of short NumPy types round, or overflow."""
+    plane = cal.PlaneWave(wavenumber=1.0, direction=[0, 0, 1])
+    assert (operator / np.float32(3)).parts[0][0] == 1 / 3
+    assert (np.float32(0.5) * (operator / np.float32(3))).parts[0][0] == 0.5 / 3
+    assert (np.int8(100) * (np.int8(100) * operator)).parts[0][0] == 1e4
+    assert (np.int8(100) * (np.int8(100) * plane)).terms[0][0] == 1e4
     assert (np.complex128(2j) * operator).is_complex
 
 

@@ -68,7 +68,9 @@ def test_products_of_every_method_are_those_of_the_dense_matrix(name, form, gree
     matrix, product = dense(form, green, mesh), operator(form, green, mesh).assemble(name, **method.options)
     for exact, apply in ((matrix, product.matmat), (matrix.conj().T, product.rmatmat)):
         x = random.standard_normal((exact.shape[1], 2)) + 1j * random.standard_normal((exact.shape[1], 2))
-        assert np.linalg.norm(apply(x) - exact @ x) <= method.bound * np.linalg.norm(exact @ x)
+        x[:, 1] *= 1e-60  # beyond single precision, in which expansions may be
+        error, size = (np.linalg.norm(each, axis=0) for each in (apply(x) - exact @ x, exact @ x))
+        assert (error <= method.bound * size).all()
 
 
 @pytest.mark.parametrize("name", sorted(COMPARED - {"hmatrix"}))

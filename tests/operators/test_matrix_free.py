@@ -3,6 +3,8 @@
 Every form: test_every_form.py.
 """
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,8 @@ def agrees(operator, bound=1e-10, **options):
     for matrix, apply in ((dense, product.matmat), (dense.conj().T, product.rmatmat)):
         x = random.standard_normal((matrix.shape[1], 2)) + 1j * random.standard_normal((matrix.shape[1], 2))
         assert np.abs(apply(x) - matrix @ x).max() < bound * np.abs(matrix @ x).max()
+        assert np.abs(apply(1e60 * x) - matrix @ (1e60 * x)).max() < bound * np.abs(matrix @ (1e60 * x)).max()
+        assert apply(x[:, :0]).shape == (len(matrix), 0)
     x = random.standard_normal(dense.shape[1])
     assert np.abs(product @ x - dense @ x).max() < bound
 
@@ -59,6 +63,20 @@ def test_single_precision(backend, request):
     if backend == "opencl":
         request.getfixturevalue("opencl")
     agrees(OPERATORS["hypersingular"], 1e-5, backend=backend, precision="single")
+
+
+def test_copies_are_prepared_anew():
+    given = OPERATORS["P0"].assemble("matrix-free")
+    copy = pickle.loads(pickle.dumps(given))
+    x = np.linspace(1.0, 2.0, given.shape[1])
+    assert repr(copy) == repr(given) and np.array_equal(copy @ x, given @ x)
+
+
+def test_what_is_on_a_device_is_not_copied(opencl):
+    for method, options in (("hmatrix", {}), ("dense", {"keep_on_device": True})):
+        matrix = OPERATORS["P0"].assemble(method, backend="opencl", **options)
+        with pytest.raises(TypeError, match="what is held on opencl:. cannot be pickled or copied: take the operator"):
+            pickle.dumps(matrix)
 
 
 def test_dual_functions():

@@ -40,6 +40,14 @@ def test_a_function_in_python_is_that_of_the_package(space):
     assert deviation(found.to_array(), known.to_array()) < 1e-12
 
 
+def test_functions_that_decay_within_a_micrometre_are_accepted():
+    """They are examined at distances of their own wavenumber, without which they seem too singular."""
+    green = cal.Green(screened, 2e9j, constants=(2e9,))
+    assert not green.is_complex
+    with pytest.raises(ValueError, match=r"grows faster than 1 / r\^1 from r = .* m: .* wavenumber 1j \* w of a decay"):
+        cal.Green(screened, constants=(2e6,))
+
+
 @pytest.mark.variant
 @pytest.mark.parametrize("method", ["hmatrix", "mlfmm"])
 @pytest.mark.parametrize("layer", [cal.single_layer, cal.double_layer])

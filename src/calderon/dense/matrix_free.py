@@ -26,6 +26,7 @@ from calderon.operators.lazy_operator import short_label
 from calderon.operators.memory_estimate import preparation_bytes
 from calderon.operators.products import Products
 from calderon.operators.tree import Term, terms_of
+from calderon.products.operator import in_units
 
 TILE_BYTES = 8_000_000
 """Rows of a tile that are held at a time, for each thread: with 32 MB products take a tenth longer, as rows leave the
@@ -37,15 +38,23 @@ FEWEST_TRIANGLES = 8
 class MatrixFree(LinearOperator):
     """An operator without a matrix. `seconds`: what its preparation took. `backend`: where products are computed."""
 
-    def __init__(self, product: LinearOperator, label: str, seconds: float, execution: Execution) -> None:
+    def __init__(
+        self, product: LinearOperator, operator: BoundaryOperator, precision: str, seconds: float, backend: str
+    ) -> None:
         super().__init__(dtype=product.dtype, shape=product.shape)
-        self._product, self.label, self.seconds, self.backend = product, label, seconds, execution.name
+        self._product, self._operator, self._precision = product, operator, precision
+        self.label, self.seconds, self.backend = short_label(operator), seconds, backend
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy is prepared anew: kernels belong to their process."""
+        again = partial(assemble_matrix_free, self._operator, backend=self.backend, precision=self._precision)
+        return again, ()
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._product.matmat(x)
+        return in_units(self._product.matmat, x)
 
     def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._product.rmatmat(x)
+        return in_units(self._product.rmatmat, x)
 
     def __str__(self) -> str:
         size = f"{self.shape[0]} x {self.shape[1]} {self.dtype}"
@@ -65,7 +74,7 @@ def assemble_matrix_free(
     else:
         products = JointProducts(execution)
     product = products.of(operator)
-    return MatrixFree(product, short_label(operator), time.perf_counter() - started, execution)
+    return MatrixFree(product, operator, precision, time.perf_counter() - started, execution.name)
 
 
 class Tiled(LinearOperator):
@@ -210,7 +219,10 @@ class OnDevice(Tiled):
         self._kernels = Kernels.of(*given, OUT_COMPLEX=operator.is_complex)
 
     def _product(self, x: NDArray[Any], rows: bool, columns: bool) -> NDArray[Any]:
-        return np.stack([self._one(column, rows, columns) for column in x.T], axis=1)
+        y = np.empty((self.shape[0 if rows else 1], x.shape[1]), np.result_type(self.dtype, x.dtype))
+        for number, column in enumerate(x.T):
+            y[:, number] = self._one(column, rows, columns)
+        return y
 
     def _one(self, x: NDArray[Any], rows: bool, columns: bool) -> NDArray[Any]:
         """The product with one vector."""

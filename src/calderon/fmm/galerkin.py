@@ -40,7 +40,7 @@ from calderon.pairs.rules import forget_rules
 from calderon.products.attempts import Held, first_that_holds
 from calderon.products.check import ACCEPT_FUNCTIONS
 from calderon.products.device.sums import DeviceOperator, DeviceSum, OnOneDevice
-from calderon.products.operator import FastOperator
+from calderon.products.operator import FastOperator, in_units
 from calderon.solvers.iteration import tolerance
 from calderon.solvers.live_bar import assembly_progress
 from calderon.spaces import Space
@@ -97,10 +97,10 @@ class FastMultipole(FastOperator):
         return FastMultipole(product, info, self.label, self.seconds, self.rtol, self.backend)
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self.product.matmat(x)
+        return in_units(self.product.matmat, x)
 
     def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self.product.rmatmat(x)
+        return in_units(self.product.rmatmat, x)
 
 
 class DeviceFastMultipole(OnOneDevice, FastMultipole):

@@ -20,7 +20,7 @@ from calderon.greens.green import Radial, no_phase
 from calderon.validation import describe, finite_number, list_of, real_number, refuse_gain, text
 
 PROBES = tuple(2.0**exponent for exponent in range(-20, 1))
-"""Distances in m at which a function is examined when it is given."""
+"""Distances at which a function is examined when it is given: in m, or in 1 / |wavenumber| where that is shorter."""
 GROWTH = 1.5
 """The largest growth of r^s |G| from one of the smallest two distances to the other."""
 SLOPES = 1e-4
@@ -219,8 +219,9 @@ class Green:
 
 def _examined(green: Green) -> bool:
     """Whether the values of a function are complex; TypeError or ValueError for one that cannot be used."""
-    found = [_pair(green, r) for r in PROBES]
-    r, (values, slopes) = np.array(PROBES), np.array(found).T
+    r = np.array(PROBES) / max(1.0, abs(complex(green.wavenumber)))
+    found = [_pair(green, float(at)) for at in r]
+    values, slopes = np.array(found).T
     with np.errstate(all="ignore"):
         if not (np.isfinite(values).all() and np.isfinite(slopes).all()):
             bad = r[~(np.isfinite(values) & np.isfinite(slopes))][0]
@@ -228,10 +229,10 @@ def _examined(green: Green) -> bool:
         strength = r**green.singularity * abs(values)
         if strength[0] > GROWTH * strength[1] > 0:
             raise ValueError(
-                f"{green.name} grows faster than 1 / r^{green.singularity:g} towards r = 0: state its singularity, "
-                "1 at most"
+                f"{green.name} grows faster than 1 / r^{green.singularity:g} from r = {r[1]:.2g} to {r[0]:.2g} m: "
+                "state its singularity, 1 at most, or the wavenumber 1j * w of a decay exp(-w r)"
             )
-        near = np.array([[_pair(green, at * (1 + sign * 1e-4))[0] for sign in (1, -1)] for at in PROBES])
+        near = np.array([[_pair(green, float(at) * (1 + sign * 1e-4))[0] for sign in (1, -1)] for at in r])
         differences = (near[:, 0] - near[:, 1]) / (2e-4 * r)
     scale = abs(slopes) + abs(values) / r
     oscillation = 1 + abs(complex(green.wavenumber)) * r

@@ -24,7 +24,7 @@ from calderon.pairs.zones import tolerant
 from calderon.products.check import ROWS
 from calderon.products.device.sums import DeviceSum, OnOneDevice
 from calderon.products.near_file import SavedNear
-from calderon.products.operator import FastOperator
+from calderon.products.operator import FastOperator, in_units
 from calderon.solvers.live_bar import assembly_progress
 
 
@@ -98,15 +98,15 @@ class Multipole(FastOperator):
         return near_entries(self.stored, rows, columns)
 
     def _matmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._of_type(self.product.matmat(x), x)
+        return self._of_type(in_units(self.product.matmat, x), x)
 
     def _rmatmat(self, x: NDArray[Any]) -> NDArray[Any]:
-        return self._of_type(self.product.rmatmat(x), x)
+        return self._of_type(in_units(self.product.rmatmat, x), x)
 
     def _of_type(self, found: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
         """Products with x, computed with complex numbers; the product of a real operator with real x is real."""
-        is_real = self.dtype.kind == "f" and not np.iscomplexobj(x)
-        return np.asarray(found.real if is_real else found, np.result_type(self.dtype, 0.0 if is_real else 0j))
+        kind = np.result_type(self.dtype, x.dtype)
+        return np.asarray(found if kind.kind == "c" else found.real, kind)
 
     @property
     def details(self) -> str:

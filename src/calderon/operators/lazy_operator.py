@@ -218,12 +218,13 @@ def checked_operator(given: Any, what: str, advice: str) -> Any:
 
 
 def checked_factor(factor: Any) -> complex:
-    """A finite number; TypeError or ValueError for anything else."""
+    """A finite number in double precision, whatever NumPy type it has; TypeError or ValueError for anything else."""
     if not isinstance(factor, Complex) or isinstance(factor, bool):
         raise TypeError(
             f"an operator is multiplied by numbers, got {describe(factor)}: A @ B composes operators, S @ A is "
             "for sparse matrices, and A.assemble() @ x multiplies a vector"
         )
-    if not np.isfinite(as_complex(factor, "the factor of an operator")):
+    number = as_complex(factor, "the factor of an operator")
+    if not np.isfinite(number):
         raise ValueError(f"the factor of an operator must be finite, got {factor!r}")
-    return factor  # type: ignore[return-value]
+    return number if number.imag else number.real

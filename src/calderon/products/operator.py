@@ -1,5 +1,6 @@
-"""The head of fast operators, and products with real matrices by columns of real numbers."""
+"""The head of fast operators, products with real matrices by columns of real numbers, and columns of any size."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,21 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends import format_bytes
+
+USUAL = 1e15
+"""The largest number of a column, and the inverse of the smallest one, that is multiplied in its own unit."""
+
+
+def in_units(multiply: Callable[[NDArray[Any]], NDArray[Any]], x: NDArray[Any]) -> NDArray[Any]:
+    """multiply(x) of a linear function for columns x (n, k) of any size: those with a largest number far from 1 in
+    units of a power of 2, since single precision, of which expansions are, ends at 1e-38 and 3e38."""
+    largest = np.abs(x).max(axis=0, initial=0)
+    unusual = np.isfinite(largest) & (largest != 0) & ((largest > USUAL) | (largest < 1 / USUAL))
+    if not unusual.any():
+        return multiply(x)
+    exponents = np.where(unusual, np.frexp(largest)[1] - 1, 0)
+    units = np.ldexp(np.ones_like(largest), exponents)
+    return multiply(x / units) * units
 
 
 class FastOperator(LinearOperator):

@@ -51,7 +51,8 @@ class IncidentField(ABC):
         return self.sums((*self._weighted(), *other._weighted()))
 
     def __mul__(self, factor: complex) -> Any:
-        return self.sums(tuple((weight * factor, field) for weight, field in self._weighted()))
+        number = finite_number(factor, "the factor of a wave")
+        return self.sums(tuple((weight * number, field) for weight, field in self._weighted()))
 
     __rmul__ = __mul__
 

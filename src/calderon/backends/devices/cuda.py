@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.devices.device import BuildError, Source, rounded, scalar
+from calderon.backends.devices.device import BuildError, InDriver, Source, rounded, scalar
 
 NAME = "cuda"
 
@@ -32,7 +32,7 @@ def devices() -> list["CudaDevice"]:
     return [CudaDevice(number) for number in range(count)]
 
 
-class CudaDevice:
+class CudaDevice(InDriver):
     """One NVIDIA device with a stream for kernels and one for copies to the host; see `device.Device`."""
 
     has_double = True

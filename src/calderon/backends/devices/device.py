@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,19 @@ class Device(Protocol):
     def synchronize(self) -> None:
         """Wait until all that was queued is done."""
         ...
+
+
+class InDriver:
+    """A device, which its driver holds for this process, and with it all that refers to the device."""
+
+    name: str
+
+    def __reduce__(self) -> NoReturn:
+        """TypeError, instead of one about whatever of the driver comes first."""
+        raise TypeError(
+            f"what is held on {self.name} cannot be pickled or copied: take the operator before it is assembled, or "
+            "assemble it with backend='numba'"
+        )
 
 
 @runtime_checkable

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.devices.device import BuildError, Source, rounded, scalar
+from calderon.backends.devices.device import BuildError, InDriver, Source, rounded, scalar
 
 NAME = "opencl"
 _ignoring = threading.Lock()  # two threads that ignore warnings for a while would leave them ignored
@@ -40,7 +40,7 @@ def devices() -> list["OpenCLDevice"]:
     return [OpenCLDevice(device, number) for number, device in enumerate(found)]
 
 
-class OpenCLDevice:
+class OpenCLDevice(InDriver):
     """One OpenCL device with a queue for kernels and one for copies to the host; see `device.Device`."""
 
     def __init__(self, device: Any, number: int) -> None:
