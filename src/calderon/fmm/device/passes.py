@@ -75,7 +75,7 @@ class DevicePasses:
         matrix, count = np.repeat(matrix, np.diff(far.runs[:, 1:])[:, 0]), -(-self.boxes // self.block)
         found = Runs.of(source, target, matrix, target // np.int32(self.block), self.directions)
         blocks = np.append(found.blocks, np.full(count + 1 - len(found.blocks), found.blocks[-1]))
-        return sent(self.device, found._replace(blocks=blocks))  # type: ignore[no-any-return]
+        return sent(self.device, found._replace(blocks=blocks))
 
     def empty(self, parts: int) -> Any:
         """Moments or local expansions of all boxes."""
