@@ -13,13 +13,14 @@ from calderon.backends.numba import kernel
 from calderon.backends.register_tiles import add_products
 from calderon.backends.threads import in_parts
 from calderon.backends.vector_loads import total
-from calderon.backends.vectors import aligned, lanes, load, width, zero
-from calderon.fmm.moment_store import add_run
+from calderon.backends.vectors import aligned, lanes, load, store, width, zero
+from calderon.fmm.moment_store import first_of_run, run_at
 from calderon.fmm.p2m_l2p import SUMS
 from calderon.fmm.product import Line, MultipoleProduct
 from calderon.fmm.tables import Tables
 from calderon.formulations.elastic.coarse.columns import REAL, Index, LeafColumns
 from calderon.products.octree import Octree
+from calderon.products.packed import PER_EXPONENT
 
 KEPT = 32
 """The number of combinations of harmonics, the first of a table, that far sums have: they are for approximate
@@ -117,7 +118,7 @@ def leaf_moment_kernel(packed: bool) -> Callable[..., None]:
         matrix: indptr, indices and data. spans, numbers, moments: as in Moments, spans of leaves. kept, rank: as in
         ranks_of. place (k,), run: space for numbers of columns, and for the moments of one function.
         """
-        lanes(run)
+        size = lanes(run)
         indptr, indices, data = matrix
         count = 3 if values else 1
         for i in range(low, high):
@@ -127,10 +128,12 @@ def leaf_moment_kernel(packed: bool) -> Callable[..., None]:
             if spans[i, 0] == spans[i, 1]:
                 continue
             for j in range(starts[i], starts[i + 1]):
-                # the four vectors of moments of a function
-                run[:] = 0
+                # the first of the four vectors of moments of a function
                 for s in range(4):
-                    add_run(stored, packed, pitch, 4 * j + s, 1.0, run, s * pitch)
+                    for k in range(0, PER_EXPONENT, size):
+                        store(run, s * pitch + k, first_of_run(stored, packed, pitch, 4 * j + s, k, run))
+                    for k in range(PER_EXPONENT, kept, size):
+                        store(run, s * pitch + k, run_at(stored, packed, pitch, 4 * j + s, k, run))
                 # times the entries of the matrix
                 for c in range(count):
                     row = rows[count * j + c]

@@ -80,9 +80,10 @@ class FastBody(NamedTuple):
         def add(part: int) -> None:
             """Add the near sums of one part of the rows."""
             low, high = bounds[part : part + 2]
-            begin = np.full(count, -1)
+            begin, panel = np.full(count, -1), np.zeros((high - low, count), REAL)
             begin[low:high] = count * np.arange(high - low)
-            near_sums(terms, rows, columns, Places(group, begin, place), sums[low:high].reshape(-1))
+            near_sums(terms, rows, columns, Places(group, begin, place), panel.reshape(-1))
+            sums[low:high] += panel
 
         run_tasks(add, len(bounds) - 1)
         return_memory()
@@ -105,18 +106,17 @@ class DiagonalBlocks:
         for number, each in enumerate(groups):
             self._group[each], self._place[each] = number, np.arange(len(each))
 
-    def of(self, low: int, high: int) -> list[NDArray[Any]]:
-        """The blocks (n, n) of the groups low .. high."""
+    def add(self, low: int, high: int, out: NDArray[np.float32]) -> None:
+        """Add the blocks (n, n) of the groups low .. high to numbers (m,), one after the other."""
         if low == high:
-            return []
+            return
         sizes, rows = [len(each) for each in self.groups[low:high]], np.concatenate(self.groups[low:high])
         starts = np.append(0, np.cumsum(np.square(sizes)))
         begin, number = np.full(len(self._group), -1), self._group[rows] - low
         begin[rows] = starts[number] + self._place[rows] * np.array(sizes)[number]
         # local terms, and the near blocks
-        out, given = np.zeros(starts[-1], REAL), self._local[rows].tocoo()
+        given = self._local[rows].tocoo()
         i, j = rows[given.coords[0]], given.coords[1]
         own = self._group[i] == self._group[j]
-        out[begin[i[own]] + self._place[j[own]]] = given.data[own]
+        out[begin[i[own]] + self._place[j[own]]] += given.data[own]
         near_sums(self._terms, *self._sides, Places(self._group, begin, self._place), out)
-        return [each.reshape(n, n) for each, n in zip(np.split(out, starts[1:-1]), sizes, strict=True)]

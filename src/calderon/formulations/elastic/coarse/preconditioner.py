@@ -30,22 +30,22 @@ from calderon.products.near_entries import BEYOND
 from calderon.solvers import lu
 
 Array = NDArray[np.float64]
-Blocks = Callable[[int, int], list[NDArray[Any]]]
-"""Gives the entries (n, n) between the unknowns of each of the groups low .. high."""
+Blocks = Callable[[int, int, NDArray[np.float32]], None]
+"""Adds the entries (n, n) between the unknowns of each of the groups low .. high to zeros (m,), one after the other."""
 
 
 class Sizes(NamedTuple):
     """Sizes of the preconditioner, in unknowns, and the condition of its blocks.
 
     leaf: of a block, whose inverse takes a few products. cluster: of one that moves as a rigid body. clusters: how many
-    these are at most, a coarse problem of some 3,000 unknowns. fewest: of a kind, displacements or tractions, that a
+    these are at most, a coarse problem of some 1,500 unknowns. fewest: of a kind, displacements or tractions, that a
     cluster has six rigid motions for. singular: the inverse condition below which a block is singular; blocks are in
     single precision.
     """
 
     leaf: int = 60
     cluster: int = 400
-    clusters: int = 400
+    clusters: int = 125
     fewest: int = 30
     singular: float = 1e-5
 
@@ -72,9 +72,12 @@ class InverseBlocks(NamedTuple):
         starts, places = np.append(0, np.cumsum(sizes)), np.append(0, np.cumsum(sizes**2))
         return InverseBlocks(np.concatenate(groups), starts, places, np.zeros(int(places[-1]) + BEYOND, REAL))
 
-    def enter(self, number: int, values: NDArray[Any]) -> None:
-        """Set the entries (n, n) of one matrix."""
-        self.entries[self.places[number] : self.places[number + 1]] = values.ravel()
+    def invert(self, low: int, high: int) -> None:
+        """Replace the matrices low .. high by their inverses; of one that is all of a body without supports by the
+        pseudo-inverse: Z has its rigid motions."""
+        for n in invert_blocks(*self[1:], SIZES.singular, np.empty(high - low, np.int64), low, high).tolist():
+            one, size = self.entries[self.places[n] : self.places[n + 1]], self.starts[n + 1] - self.starts[n]
+            one[:] = np.linalg.pinv(one.reshape(size, size).astype(np.float64), rcond=SIZES.singular).ravel()
 
     def product(self, x: NDArray[Any]) -> NDArray[np.float64]:
         """(n,) the sum of all products with a vector x (n,). Sums in single precision would take as long, and be linear
@@ -87,6 +90,22 @@ class InverseBlocks(NamedTuple):
 
         in_parts(add, len(self.places) - 1)
         return y
+
+
+@kernel
+def invert_blocks(starts, places, entries, least, left, low, high):
+    """Replace the matrices low .. high by their inverses, but singular ones, whose inverse condition is at most `least`;
+    return the numbers of these. starts, places, entries: as in InverseBlocks. left (high - low,): space."""
+    count = 0
+    for n in range(low, high):
+        size = starts[n + 1] - starts[n]
+        block = entries[places[n] : places[n + 1]].astype(np.float64).reshape(size, size)
+        inverse = np.linalg.inv(block)
+        if np.linalg.norm(block) * np.linalg.norm(inverse) * least < 1:
+            entries[places[n] : places[n + 1]] = inverse.ravel()
+        else:
+            left[count], count = n, count + 1
+    return left[:count]
 
 
 @kernel
@@ -123,8 +142,7 @@ def two_levels(equation: Equation) -> LinearOperator:
     blocks: Blocks
     if len(leaves) == 1:  # singular without the lift, where nothing holds the body
         leaves = [np.arange(equation.unknowns)]
-        whole = equation @ np.eye(equation.unknowns)
-        blocks = lambda low, high: [whole][low:high]  # noqa: E731
+        blocks = stored_blocks([equation @ np.eye(equation.unknowns)])
     else:
         blocks = leaf_blocks(equation, bodies, leaves)
     inverses = _inverses(leaves, blocks)
@@ -187,11 +205,11 @@ def rigid_columns(equation: Equation, parts: Sequence[Index]) -> sp.csr_array:
 
 
 def coarse_matrix(equation: Equation, bodies: Sequence[FastBody], coarse: sp.csr_array) -> Array:
-    """Z^T A Z (k, k) of columns Z (unknowns, k): in single precision where products are fast."""
+    """Z^T A Z (k, k) of columns Z (unknowns, k): sums in single precision where products are fast."""
     if not bodies:
         return np.asarray(coarse.T @ (equation @ coarse.toarray())) if coarse.shape[1] else np.zeros((0, 0))
     count, lift = equation.displacements, equation.lift
-    found = np.zeros((coarse.shape[1],) * 2, REAL)
+    found = np.zeros((coarse.shape[1],) * 2)
     if lift.shape[1]:
         scaled = equation.length * equation.scale[:count, None] * lift
         found[...] = (coarse[:count].T @ scaled) @ (coarse[:count].T @ lift).T
@@ -202,27 +220,40 @@ def coarse_matrix(equation: Equation, bodies: Sequence[FastBody], coarse: sp.csr
             rows, columns = balance.change
             found += (coarse.T @ rows).toarray() @ (coarse.T @ columns).T
     return_memory()
-    return found.astype(np.float64)  # which LAPACK overwrites
+    return found
 
 
 def leaf_blocks(equation: Equation, bodies: Sequence[FastBody], leaves: Sequence[Index]) -> Blocks:
     """The entries of A, without the lift, between the unknowns (n,) of each leaf: from near blocks where products are
     fast."""
     if not bodies:
-        stored = [equation.block(leaf) for leaf in leaves]
-        return lambda low, high: stored[low:high]
+        return stored_blocks([equation.block(leaf) for leaf in leaves])
     sums = [DiagonalBlocks(body, leaves) for body in bodies]
     balances = [each for each in equation.balances if each is not None]
 
-    def blocks(low: int, high: int) -> list[NDArray[Any]]:
-        """The entries of the leaves low .. high."""
-        found = [np.sum(each, axis=0) for each in zip(*(one.of(low, high) for one in sums), strict=True)]
-        return [
-            sum((one.change_of(leaf) for one in balances), each)
-            for each, leaf in zip(found, leaves[low:high], strict=True)
-        ]
+    def blocks(low: int, high: int, out: NDArray[np.float32]) -> None:
+        """Add the entries of the leaves low .. high."""
+        for each in sums:
+            each.add(low, high, out)
+        if balances:
+            out += flat([np.sum([one.change_of(leaf) for one in balances], axis=0) for leaf in leaves[low:high]])
 
     return blocks
+
+
+def stored_blocks(stored: Sequence[NDArray[Any]]) -> Blocks:
+    """Blocks (n, n) that are there."""
+
+    def blocks(low: int, high: int, out: NDArray[np.float32]) -> None:
+        """Add the entries of the blocks low .. high."""
+        out += flat(stored[low:high])
+
+    return blocks
+
+
+def flat(blocks: Sequence[NDArray[Any]]) -> NDArray[np.float32]:
+    """The entries of blocks (n, n), one after the other."""
+    return np.concatenate([np.zeros(0, REAL), *(each.ravel() for each in blocks)], dtype=REAL, casting="same_kind")
 
 
 def _inverses(leaves: list[Index], blocks: Blocks) -> InverseBlocks:
@@ -233,18 +264,8 @@ def _inverses(leaves: list[Index], blocks: Blocks) -> InverseBlocks:
     def invert(part: int) -> None:
         """Enter the inverses of one part of the leaves."""
         low, high = bounds[part : part + 2]
-        for n, block in enumerate(blocks(low, high), low):
-            inverses.enter(n, _inverse(block))
+        blocks(low, high, inverses.entries[inverses.places[low] : inverses.places[high]])
+        inverses.invert(low, high)
 
     run_tasks(invert, len(bounds) - 1)
     return inverses
-
-
-def _inverse(block: Array) -> Array:
-    """The inverse (n, n); of a block that is all of a body without supports the pseudo-inverse: Z has its rigid
-    motions."""
-    block = np.asarray(block, np.float64)
-    found = np.linalg.inv(block)
-    if np.linalg.norm(block) * np.linalg.norm(found) >= 1 / SIZES.singular:
-        found = np.linalg.pinv(block, rcond=SIZES.singular)
-    return np.asarray(found)

@@ -95,6 +95,11 @@ class Body:
         tests = [each.scalar for each in self.spaces.tests]
         return sum(len(triangle_rule(source_degree(each)).weights) * len(each.triangles) for each in tests)
 
+    @cached_property
+    def _mass(self) -> sp.csr_array:
+        """(3 n, 3 n) the mass matrix of displacements."""
+        return self.spaces.displacements.mass_matrix()
+
     def columns(self, rules: Quadrature) -> LazyColumns:
         """The lazy layers by some rules."""
         return LazyColumns.of(self.green, rules, self.spaces)
@@ -161,7 +166,7 @@ class Body:
         return_memory()
         local, rest = [], []
         for row in lazy.rows:
-            mass = trial.mass_matrix(row.space).tocsr()
+            mass = self._mass if row.space is trial else trial.mass_matrix(row.space)
             if row.space is trial:
                 spread = sp.eye_array(trial.scalar.dimension, format="csr")
             else:
@@ -171,7 +176,7 @@ class Body:
             local.append(0.5 * mass - moved)
             rest.append(left - moved @ motions)
         own = np.diff(tests.indptr)[: len(rest[0])] > 0
-        half = 0.5 * (trial.mass_matrix() @ motions)
+        half = 0.5 * (self._mass @ motions)
         wrong, size = (np.abs(each[:, 3:]).max(axis=0, initial=0.0) for each in (rest[0][own], half))
         turned = tests.T @ np.concatenate(rest)[:, 3:]
         return sp.vstack(local, format="csr"), turned, float((wrong / np.maximum(size, 1e-300)).max())
@@ -180,7 +185,7 @@ class Body:
         """(unknowns,) about the diagonal of its rows: of half the mass, and of a single layer on one triangle. length,
         modulus: the units of unknown displacements and tractions."""
         spaces, free = self.spaces, self.conditions.free
-        displacements = 0.5 * length * (free.T @ spaces.displacements.mass_matrix() @ free).diagonal()
+        displacements = 0.5 * length * (free.T @ self._mass @ free).diagonal()
         size = spaces.tractions.dofs.shape[1]
         areas, tested = (np.repeat(each, size) for each in (spaces.displacements.mesh.areas, self.conditions.supported))
         weights = np.where(tested, single_layer_sizes(areas), 0.0) * modulus / self.modulus
