@@ -94,8 +94,8 @@ class InverseBlocks(NamedTuple):
 
 @kernel
 def invert_blocks(starts, places, entries, least, left, low, high):
-    """Replace the matrices low .. high by their inverses, but singular ones, whose inverse condition is at most `least`;
-    return the numbers of these. starts, places, entries: as in InverseBlocks. left (high - low,): space."""
+    """Replace the matrices low .. high by their inverses, but singular ones, whose inverse condition is at most
+    `least`; return their numbers. starts, places, entries: as in InverseBlocks. left (high - low,): space."""
     count = 0
     for n in range(low, high):
         size = starts[n + 1] - starts[n]
