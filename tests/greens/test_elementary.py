@@ -56,6 +56,12 @@ def test_elementary_functions(real, bound, root, cube, top):
     assert np.abs(out[1] - np.cos(exact)).max() < bound
     assert np.abs(out[2] * np.sqrt(exact) - 1).max() < root
     assert np.abs(out[3] - np.exp(-exact)).max() < bound
+    range_of_exponential = 600 if real == np.float64 else 60
+    near = exact < range_of_exponential
+    relative = np.abs(out[3][near] / np.exp(-exact[near]) - 1) / (1 + exact[near])  # with the rounding of x
+    assert relative.max() < bound / 4
+    assert np.abs(out[3] * np.exp(range_of_exponential) - 1)[~near].max() < range_of_exponential * bound
+    assert np.all(out[3] > 0)
     assert np.abs(out[4] * exact**1.5 + 1).max() < cube
     bits = 8 * x.itemsize
     assert np.abs(root_factor(bits) * out[5] * np.sqrt(exact) - 1).max() < root

@@ -383,6 +383,23 @@ def exponent_and_mantissa(typing_context, vector):
     return types.UniTuple(vector, 2)(vector), generate
 
 
+@vector_intrinsic
+def power_of_two(typing_context, vector):
+    """2^n of every whole number n of a vector, whose results are normal numbers."""
+    bits = vector.scalar.bitwidth
+    digits = 52 if bits == 64 else 23  # of the mantissa
+    bias = (1 << (bits - digits - 2)) - 1
+
+    def generate(context, builder, sig, args):
+        whole = ir.VectorType(ir.IntType(bits), vector.width)
+        n = builder.fptosi(args[0], ir.VectorType(ir.IntType(32), vector.width))
+        n = builder.sext(n, whole) if bits == 64 else n
+        biased = builder.add(n, ir.Constant(whole, [bias] * vector.width))
+        return builder.bitcast(builder.shl(biased, ir.Constant(whole, [digits] * vector.width)), llvm_vector(vector))
+
+    return vector(vector), generate
+
+
 def has_estimates() -> bool:
     """Whether the processor estimates 1/sqrt of doubles and singles to 14 bits (AVX-512)."""
     return bool(llvm.get_host_cpu_features().get("avx512f", False))
