@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 import calderon as cal
 from calderon.mlfmm import preparation
-from calderon.mlfmm.channels import factorised, table_of
+from calderon.mlfmm.channels import Channel, factorised, table_of, weighted
 from calderon.mlfmm.check import errors_of_rows
 from calderon.mlfmm.medium import Medium, loosened
 from calderon.mlfmm.plan import Attempt, attempts, media_of
@@ -226,12 +226,38 @@ def test_regions_with_the_factor_zero_and_with_factors_far_apart():
         apart.assemble("mlfmm", rtol=1e-3, precision="single")
 
 
-def test_factors_of_tables_have_the_accuracy_of_each_row_and_column():
+@pytest.mark.parametrize("size", [1.0, 1e7, 1e17])
+def test_factors_of_tables_have_the_accuracy_of_each_row_and_column(size):
     table = np.random.default_rng(0).standard_normal((2, 4, 2)) @ np.random.default_rng(1).standard_normal((2, 2, 3))
     table = table * np.array([1.0, 1e-25, 0.0, 1e13])[:, None] * np.array([1.0, 1e20, 1e-3]) + 0j
-    left, right = factorised(table)
-    assert left.shape[2] == 2 and np.isclose(right, 1.0, rtol=1e-12).any(axis=1).all()
-    assert np.allclose(left @ right.swapaxes(1, 2), table, rtol=1e-10, atol=0.0)
+    pair, bodies = np.array([[1.0, 1.0], [size, 1.0]]), np.outer([1.0, 1e3, 1e-5], [1.0, 1e6]) + 0j
+    signs = np.array([1.0, -1.0])[:, None, None]  # of the polarisations, for magnetic fields
+    tables = [(table, 2), *((np.stack([each, each]), 2 - (size == 1.0)) for each in (pair, pair[::-1], pair.T))]
+    tables.append((np.stack([pair[1:]] * 2), 1))
+    for core in ([[1.0, 1.0], [1.0, 0.0]], [[0.0, size], [1.0, 1.0]], [[size, 1.0], [1.0, -1.0]]):
+        tables.append((np.stack([np.kron(bodies, core)] * 2), 2))
+    tables.append((np.kron(bodies, [[2.0 * size, 1.0], [1.0, -0.5 / size]] * np.where(np.eye(2), 1.0, 1j * signs)), 1))
+    tables.append((np.zeros((2, 2, 3), complex), 1))
+    for each, products in tables:
+        left, right = factorised(each)
+        assert left.shape[2] == right.shape[2] == products
+        assert np.allclose(left @ right.swapaxes(1, 2), each, rtol=1e-10, atol=0.0)
+        assert (abs(left) @ abs(right).swapaxes(1, 2) <= 10.0 * abs(each).max(axis=0)).all()  # nothing cancels
+        assert not each.any() or np.isclose(right, 1.0, rtol=1e-12).any(axis=1).all()
+
+
+def test_channels_of_currents_keep_parts_far_smaller_than_those_of_other_blocks():
+    electric, magnetic = np.diag([1e13, 1.0]), np.array([[0.0, 1.0], [1.0, 0.0]])
+    channels = [Channel(first, None, "current", "electric") for first in (0, 3)]
+    table = np.stack([electric + 1j * magnetic, electric - 1j * magnetic])
+    (rows, into), (columns, out) = (weighted(channels, each) for each in factorised(table))
+    found = np.zeros((3, 2, 2), complex)  # by the number of times that X is applied, and X X = -1
+    for row, left in zip(rows, into, strict=True):
+        for column, right in zip(columns, out, strict=True):
+            turns = (row.wave == "magnetic") + (column.wave == "magnetic")
+            found[turns, row.first // 3, column.first // 3] += left @ right
+    assert np.allclose(found[0] - found[2], electric, rtol=1e-12, atol=0.0)
+    assert np.allclose(found[1], magnetic, rtol=1e-12, atol=0.0)
 
 
 @pytest.mark.variant

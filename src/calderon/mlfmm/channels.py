@@ -24,6 +24,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from calderon.backends.numba import kernel
 from calderon.backends.threads import in_parts
@@ -78,27 +80,70 @@ def table_of(terms: Sequence[Any], turned: bool) -> tuple[list[Channel], list[Ch
 def factorised(table: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
     """The factors A (2, rows, q) and B (2, columns, q) of two small matrices, table[n] = A[n] B[n]^T.
 
-    q is the larger of both ranks, and the number of traversals that the products need. Each column of B has one entry
-    1, and rows and columns that no entry joins in the matrices are joined by no column of the factors. Rows and columns
-    whose factors are far apart are brought to one size first: their blocks have no less relative accuracy than
-    others."""
+    q is the number of traversals that the products need: the larger of both ranks, and more where so few products of
+    factors would cancel in an entry. Then each row or each column has a product of its own. Entries of any size have a
+    relative error of 1e-12, and entries 0 are sums of zeros. Rows and columns that no entries join, be it by way of
+    others, are joined by no column of the factors. Each column of B has an entry 1 in one of the matrices."""
     size = abs(table).max(axis=0)
-    rows, columns = np.ones(len(size)), np.ones(size.shape[1])
-    if size[size > 0].min(initial=np.inf) < 1e-6 * size.max():
-        rows = np.where(size.any(axis=1), size.max(axis=1), 1.0)
-        columns = np.where(size.any(axis=0), (size / rows[:, None]).max(axis=0), 1.0)
-    rest = table / rows[:, None] / columns
-    scale = 1e-12 * abs(rest).max()
+    rows, columns = np.nonzero(size)
+    total = sum(size.shape)
+    graph = csr_array((np.ones(len(rows)), (rows, len(size) + columns)), (total, total))
+    part_of = connected_components(graph, directed=False)[1]
+    sides = [[np.zeros((2, each, 0), complex)] for each in size.shape]
+    for part in np.unique(part_of[rows]):
+        i, j = np.split(part_of == part, [len(size)])
+        for side, factors, own in zip(sides, _factors_of_joined(table[:, i][:, :, j]), (i, j), strict=True):
+            side.append(np.zeros((2, len(own), factors.shape[2]), complex))
+            side[-1][:, own] = factors
+    if not len(rows):
+        return np.zeros((2, len(size), 1), complex), np.zeros((2, size.shape[1], 1), complex)
+    into, out = (np.concatenate(side, axis=2) for side in sides)
+    return into, out
+
+
+def _factors_of_joined(table: NDArray[np.complex128]) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    """`factorised` of matrices whose rows and columns are joined by entries."""
+    size, most = abs(table).max(axis=0), 10.0  # of all products in an entry, by the entry
+    least = min(size.shape)
+    found = _crosses(table, size, least - 1)
+    if found is not None and (abs(found[0]).max(axis=0) @ abs(found[1]).max(axis=0).T <= most * size).all():
+        return found
+    own = np.broadcast_to(np.eye(least, dtype=complex), (2, least, least))
+    if size.shape[1] == least:
+        return table, own
+    entries = table.swapaxes(0, 1).reshape(least, -1)
+    largest = entries[np.arange(least), abs(entries).argmax(axis=1)]
+    return own * largest, (table / largest[:, None]).swapaxes(1, 2)
+
+
+def _crosses(
+    table: NDArray[np.complex128], size: NDArray[np.float64], most: int
+) -> tuple[NDArray[np.complex128], NDArray[np.complex128]] | None:
+    """`factorised` by products of a column and a row, at most so many of them, None if these are too few.
+
+    Rows and columns are scaled so that the logarithms of their entries have the mean 0. Of almost the largest entries
+    that are left, the one whose row and column have the fewest is the next pivot, by which few others are filled."""
+    logs, given = np.log(np.where(size > 0, size, 1.0)), size > 0
+    columns = np.zeros(size.shape[1])
+    for _ in range(10):
+        rows = np.mean(logs - columns, axis=1, where=given, keepdims=True)
+        columns = np.mean(logs - rows, axis=0, where=given)
+    rows, columns = np.exp(rows), np.exp(columns)
+    rest, small = table / rows / columns, 1e-12 * size / rows / columns
     into, out = list[NDArray[np.complex128]](), list[NDArray[np.complex128]]()
-    while (size := abs(rest)).max() > scale or not into:
-        least = 1e-6 * size.max()
-        common = size.min(axis=0)
-        i, j = np.unravel_index((common if common.max() > least else size.max(axis=0)).argmax(), common.shape)
-        pivot = np.where(size[:, i, j] > least, rest[:, i, j], np.inf)
+    while (left := abs(rest)).any():
+        if len(into) == most:
+            return None
+        least, largest, common = 1e-6 * left.max(), left.max(axis=0), left.min(axis=0)
+        usable = common if common.max() > least else largest
+        others = np.count_nonzero(largest, axis=1)[:, None] * np.count_nonzero(largest, axis=0)
+        i, j = np.unravel_index(np.where(usable >= 0.9 * usable.max(), others, np.inf).argmin(), size.shape)
+        pivot = np.where(left[:, i, j] > least, rest[:, i, j], np.inf)
         column, row = rest[:, :, j], rest[:, i] / pivot[:, None]
-        into.append(column * rows * columns[j])
+        into.append(column * rows[:, 0] * columns[j])
         out.append(row * columns / columns[j])
         rest = rest - column[:, :, None] * row[:, None, :]
+        rest[abs(rest) <= small] = 0.0
     return np.stack(into, axis=2), np.stack(out, axis=2)
 
 
@@ -107,13 +152,15 @@ def weighted(channels: list[Channel], factors: NDArray[np.complex128]) -> tuple[
 
     factors (2, channels, q): a + i b and a - i b of each channel (`table_of`) for each of q traversals, so that a =
     (factors[0] + factors[1]) / 2 and b = (factors[0] - factors[1]) / (2 i). Each channel is found with its own wave and
-    the weights a, and with the wave "magnetic", which applies X = d x, and the weights b; either is left out where its
-    weights are zero but for rounding. A channel that is magnetic already has b = 0 (`table_of`)."""
-    parts = (factors[0] + factors[1]) / 2, (factors[0] - factors[1]) / 2j
-    least = 1e-12 * abs(factors).max(axis=(0, 2))
+    the weights a, and with the wave "magnetic", which applies X = d x, and the weights b; either is zero in a traversal
+    where it is rounding of the other, and is left out where all its weights are zero. A channel that is magnetic has b
+    = 0 already (`table_of`)."""
+    least = 1e-12 * abs(factors).max(axis=0)
+    parts = [np.where(abs(part) > least, part, 0.0)
+             for part in ((factors[0] + factors[1]) / 2, (factors[0] - factors[1]) / 2j)]  # fmt: skip
     found = [
         (each if part is parts[0] else each._replace(wave="magnetic"), part[n])
-        for n, each in enumerate(channels) for part in parts if abs(part[n]).max() > least[n]
+        for n, each in enumerate(channels) for part in parts if part[n].any()
     ] or [(each, part) for each, part in zip(channels, parts[0], strict=True)]  # fmt: skip
     return [each for each, _ in found], np.array([weights for _, weights in found])
 

@@ -138,7 +138,7 @@ class SampledLevels:
         sides = (targets,) if sources.same_places(targets) else (targets, sources)
         self._points = [[PointsOfLevel.of(side, tree, lists, *run) for run in self.runs[self.first :]]
                         for side in sides]  # fmt: skip
-        self._radii = np.max([radii_of(side) for side in self._points], axis=0)
+        self._radii = np.max([radii_of(side) for side in self._points if side], axis=0, initial=0.0)
         self._levels = dict[int, SampledLevel]()
 
     def level(self, n: int) -> SampledLevel:

@@ -29,7 +29,7 @@ from calderon.solvers.iteration import tolerance
 SINGLE = 8e-5
 """Tolerance from which numbers are in single precision."""
 APART = 1e-20
-"""Least ratio of the factors of two terms of one medium in single precision, whose numbers end at 1e-38."""
+"""Least ratio of the factors of two blocks of one medium in single precision, whose numbers end at 1e-38."""
 FINE = 9e-6
 """Tolerance from which the quadrature of charges has degree 3 in double precision, not 4."""
 ACCEPTED = {"double": 1e-9, "single": SINGLE}
@@ -98,17 +98,22 @@ def rtol_of(rtol: float | None, precision: str) -> float:
 
 
 def needs_double(operator: BoundaryOperator, rtol: float, precision: str) -> bool:
-    """Whether numbers are in double precision: for small tolerances, and for factors of terms that are so far apart
-    that the smaller ones would be lost. ValueError for these where single precision is requested."""
-    sizes = [[abs(term.factor) for term in group.terms if term.factor] for group in groups_in(operator).values()]
-    ends = [(min(each), max(each)) for each in sizes if each]
+    """Whether numbers are in double precision: for small tolerances, and for blocks whose largest factors are so far
+    apart that the smaller ones would be lost. ValueError for these where single precision is requested."""
+    ends = list[tuple[float, float]]()
+    for group in groups_in(operator).values():
+        sizes = dict[Any, float]()
+        for term in group.terms:
+            sizes[_part_of(term)] = max(abs(term.factor), sizes.get(_part_of(term), 0.0))
+        if found := [each for each in sizes.values() if each]:
+            ends.append((min(found), max(found)))
     least, most = min(ends, key=lambda each: each[0] / each[1], default=(1.0, 1.0))
     if least >= APART * most:
         return precision == "double" and rtol < SINGLE
     if precision == "single":
         raise ValueError(
-            f"method='mlfmm' in single precision loses terms whose factors are {least:.1g} and {most:.1g}: they may be "
-            f"{1 / APART:.0e} apart; use precision='double', or scale rows and unknowns to like sizes"
+            f"method='mlfmm' in single precision loses blocks whose factors are {least:.1g} and {most:.1g}: they may "
+            f"be {1 / APART:.0e} apart; use precision='double', or scale rows and unknowns to like sizes"
         )
     return True
 
