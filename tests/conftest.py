@@ -113,14 +113,19 @@ def pytest_collection_modifyitems(config, items):
     """Compiling is what most tests spend their time on: further variants wait for CALDERON_ALL_VARIANTS=1; with
     -m variant it runs them alone. "k/n": a share of them, as .ci/run sets; "devices": all tests that need a device and
     no others."""
+    marked = {item.nodeid.removeprefix("tests/") for item in items if item.get_closest_marker("variant")}
     further = [item for item in items if _is_variant(item)]
     for item in further:
         item.add_marker(pytest.mark.variant)
     if _whole(config):
         names = [item.nodeid.removeprefix("tests/") for item in items]
-        lost = [each for each in ON_DEVICES + VARIANTS + LONG if not any(name.startswith(each) for name in names)]
+        groups = (ON_DEVICES + LONG, names), (VARIANTS, [name for name in names if name not in marked])
+        lost = [each for group, own in groups for each in group if not any(name.startswith(each) for name in own)]
         if lost:
-            raise pytest.UsageError(f"no tests begin with these names of tests/conftest.py: {', '.join(lost)}")
+            raise pytest.UsageError(
+                f"no tests, or tests marked as variants alone, begin with these names of tests/conftest.py or "
+                f"tests/variants.txt: {', '.join(lost)}"
+            )
     asked = os.environ.get("CALDERON_ALL_VARIANTS")
     if asked != "1":
         if asked == "devices":

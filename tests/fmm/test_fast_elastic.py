@@ -130,10 +130,10 @@ def test_a_free_body_in_one_leaf():
     assert np.linalg.norm(fast - dense) < 1e-4 * np.linalg.norm(dense)
 
 
-@pytest.mark.parametrize("rtol", [2e-4, variant(2e-5)])
+@pytest.mark.parametrize("rtol", [variant(2e-4), 2e-5])
 def test_the_coarse_problem_is_that_of_products(solid, rtol, monkeypatch):
     """Z^T A Z, and diagonal blocks, from moments and near blocks are those of the matrix; from the first combinations
-    of harmonics they are close to it; of packed numbers and of plain ones."""
+    of harmonics they are close to it. Plain numbers; the variant has packed ones."""
     fast = solid.system.operator.assemble("fmm", rtol=rtol)
     bodies = preconditioner.FastBody.all_of(fast)
     columns = preconditioner.rigid_columns(fast, preconditioner.clusters(fast, bodies, 200))

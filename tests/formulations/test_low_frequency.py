@@ -35,6 +35,7 @@ def decibels(one, two):
     [(1e8, "efie"), (1e7, "efie"), *(pytest.param(each, "cfie", marks=pytest.mark.variant) for each in (1e6, 1e5))],
 )
 def test_single_precision_is_right_within_a_hundredth_of_a_decibel(sphere, frequency, formulation):
+    """The electric equation; variants have the combined one, at frequencies where the electric one is refused."""
     problem = conductor(sphere, frequency, formulation)
     single, info = problem.monostatic_rcs(THETA, 0.0, precision="single", rtol=1e-6, info=True)
     assert info.converged and info.residual < 1e-6

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import calderon as cal
+from calderon.galerkin.assembly import Execution, block_of
 from calderon.galerkin.regular.element_tables import LANES
 
 
@@ -119,13 +120,15 @@ def test_errors_of_waves_stay_below_the_accuracy(space):
     assert max(errors) > 1e-9
 
 
-def test_one_rule_at_any_distance():
-    """Without an accuracy, and for another degree than the usual one."""
-    first, second = (
-        cal.single_layer(cal.Laplace(), SEVERAL["P0"].trial, quadrature=cal.Quadrature(regular=8, accuracy=each))
-        for each in (0.0, 0.1)
-    )
-    assert np.array_equal(first.entries(range(9), range(270, 279)), second.entries(range(9), range(270, 279)))
+@pytest.mark.parametrize(("regular", "distant"), [(4, "series"), (3, None), (8, None)])
+def test_other_degrees_than_the_usual_one_have_one_rule_at_any_distance(regular, distant):
+    """Degree 3 has the points of degree 4, which come in threes, but may not have lower ones; degree 8 has others."""
+    layer = cal.single_layer(cal.Laplace(), SEVERAL["P0"].trial, quadrature=cal.Quadrature(regular=regular))
+    few = np.arange(9)
+    assert block_of(layer, np.zeros((9, 9)), Execution(np.dtype(float)), rows=few, columns=few).distant_rule == distant
+
+
+def test_one_rule_without_an_accuracy():
     usual, without = (
         cal.single_layer(cal.Laplace(), SEVERAL["P0"].trial, quadrature=cal.Quadrature(accuracy=each))
         for each in (1e-5, 0.0)

@@ -209,18 +209,19 @@ def test_blocks_of_one_medium_take_one_traversal():
         assert np.allclose(2.0 * parts[1], factor * parts[0], rtol=1e-12) and parts[0].all()
 
 
-def test_regions_with_the_factor_zero_and_with_factors_far_apart():
-    double = cal.double_layer(GREEN, P1)
-    table = cal.blocks([[0.0 * double, double], [2.0 * double, double]])
+@pytest.mark.parametrize("layer", [cal.double_layer, pytest.param(cal.single_layer, marks=pytest.mark.variant)])
+def test_regions_with_the_factor_zero_and_with_factors_far_apart(layer):
+    one = layer(GREEN, P1)
+    table = cal.blocks([[0.0 * one, one], [2.0 * one, one]])
     x, half = vectors(table.shape[1], 2), P1.dimension
-    fast, dense = table.assemble("mlfmm", rtol=1e-3), double.assemble("dense", precision="single")
+    fast, dense = table.assemble("mlfmm", rtol=1e-3), one.assemble("dense", precision="single")
     exact = np.concatenate([dense @ x[half:], dense @ (2.0 * x[:half] + x[half:])])
     assert distance(fast @ x, exact) <= 1e-3
     for alike, _ in fast.media[0].near:  # the largest first, by which no factor overflows
         assert all(abs(factor) <= 1.0 for _, factor in alike.regions)
-    assert not ((0.0 * double).assemble("mlfmm", rtol=1e-3) @ x[:half]).any()
+    assert not ((0.0 * one).assemble("mlfmm", rtol=1e-3) @ x[:half]).any()
     # in double precision, whatever the tolerance, each holds it
-    apart, x[half:] = cal.blocks([[double, 1e25 * double]]), 0.0
+    apart, x[half:] = cal.blocks([[one, 1e25 * one]]), 0.0
     assert distance(apart.assemble("mlfmm", rtol=1e-3) @ x, dense @ x[:half]) <= 1e-3
     with pytest.raises(ValueError, match=r"factors are 1 and 1e\+25: they may be 1e\+20 apart; use precision='double'"):
         apart.assemble("mlfmm", rtol=1e-3, precision="single")

@@ -37,7 +37,16 @@ def test_blocks_of_every_kind_are_those_of_the_single_operators(spaces, kind):
     assert np.abs(system.assemble().to_array() - expected).max() < 1e-14
 
 
-def test_blocks_in_single_precision(spaces):
+def test_real_blocks_of_two_spaces_in_single_precision(spaces):
+    p1, p0 = spaces
+    mass = cal.identity(p0, p1)
+    system = cal.blocks([[mass, None], [-mass, 2 * mass]])
+    single, exact = system.assemble(precision="single"), system.assemble().to_array()
+    assert system.dtype("single") == single.dtype == np.float32 and exact.dtype == np.float64
+    assert 0 < np.abs(single.to_array() - exact).max() < 1e-7 * np.abs(exact).max()
+
+
+def test_blocks_of_currents_in_single_precision(spaces):
     currents = cal.RWG(spaces[0].mesh)
     field, one = cal.electric_field(1.5, currents), cal.identity(currents)
     system = cal.blocks([[field, one], [None, 2 * one]])

@@ -74,6 +74,7 @@ def paired(test, trial, kinds, values):
     ),
 )
 def test_layers_are_sums_over_points(meshes, layer, test, trial):
+    """One space on both sides; variants have two."""
     left, right = NODAL_SPACES[test](meshes[0]), NODAL_SPACES[trial](meshes[1])
     operator, *kinds = LAYERS[layer]
     tests, trials = charges(left, DEGREE), charges(right, DEGREE)

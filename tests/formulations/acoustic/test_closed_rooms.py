@@ -102,9 +102,9 @@ def test_pressures_on_all_walls_at_a_resonance_are_warned_of(given):
 @pytest.mark.parametrize(
     "options", [{"solver": "lu"}, pytest.param({"preconditioner": "mass"}, marks=pytest.mark.variant)]
 )
-def test_pressures_that_fit_a_mode_are_warned_of_by_every_solver(options):
-    """Neither factors nor an equation of the first kind tell a resonance by their condition."""
-    mesh = cal.mesh.cuboid([1.0, 0.7, 0.5], h=0.14)
+def test_pressures_that_fit_a_mode_are_warned_of(options):
+    """Neither factors nor an equation of the first kind, a variant, tell a resonance by their condition."""
+    mesh = cal.mesh.cuboid([1.0, 0.7, 0.5], h=0.1)
     wave = cal.SoundPressure(lambda x: np.exp(1j * 8.3 * x[:, 0]))
     at = cal.AcousticProblem(mesh, 8.3, fluid=AIR, side="interior", conditions=wave)
     with pytest.warns(AccuracyWarning, match="Hz is near a resonance of a room with p = 0"):

@@ -60,7 +60,6 @@ def test_the_kernel_solves_naviers_equation():
     assert np.abs(residual).max() < 1e-5 * np.abs(laplacian).max()
 
 
-@pytest.mark.variant
 def test_distant_triangles_interact_like_points(sphere, dense):
     """At a distance of d triangle sizes the relative difference is of order 1 / d^2."""
     centroids, areas = sphere.centroids, sphere.areas
@@ -70,7 +69,6 @@ def test_distant_triangles_interact_like_points(sphere, dense):
     assert np.abs(block - points).max() < 0.05 * np.abs(points).max()
 
 
-@pytest.mark.variant
 def test_the_displacement_is_symmetric(dense):
     assert np.abs(dense - dense.T).max() < 1e-13 * np.abs(dense).max()
     assert np.abs(dense.imag).max() > 0.1 * np.abs(dense.real).max()
