@@ -285,6 +285,13 @@ def finite_number(value: complex, name: str) -> complex | float:
     return number.real if number.imag == 0 else number
 
 
+def inverse(value: complex, name: str) -> complex | float:
+    """1 / value of a finite number that is not 0."""
+    if (number := finite_number(value, name)) == 0:
+        raise ValueError(f"{name} must not be 0, got {value!r}")
+    return 1 / number
+
+
 def real_number(value: float, name: str) -> float:
     """A finite real number."""
     number = finite_number(value, name)

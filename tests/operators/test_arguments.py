@@ -83,6 +83,14 @@ def test_factors_of_any_type_are_multiplied_in_double_precision(operator):
     assert (np.complex128(2j) * operator).is_complex
 
 
+@pytest.mark.parametrize("zero", [0, 0j, np.float64(0)])
+def test_nothing_is_divided_by_zero(operator, zero):
+    function = cal.Function(operator.trial, np.ones(operator.trial.dimension))
+    for divided in (operator, function):
+        with pytest.raises(ValueError, match="the divisor of an? .* must not be 0, got"):
+            divided / zero
+
+
 def test_operators_take_operators(operator, space):
     with pytest.raises(TypeError, match=r"got ndarray: A.assemble\(\) @ x multiplies"):
         operator @ np.ones(space.dimension)

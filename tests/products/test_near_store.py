@@ -92,7 +92,7 @@ def test_entries_of_unknowns_without_a_block_are_zero():
 
 def test_blocks_that_have_entries_are_not_added_to():
     store, *_ = filled(np.float64, False)
-    with pytest.raises(AssertionError, match="blocks that have entries"):
+    with pytest.raises(ValueError, match="blocks that have entries"):
         store.in_place(np.array([2, 3]), store.layout.rows, store.layout.columns)
 
 

@@ -36,7 +36,6 @@ from numba.core.caching import (
 )
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
-from numpy.typing import NDArray
 
 PACKAGE = __name__.partition(".")[0]
 WINDOWS = sys.platform == "win32"
@@ -267,15 +266,6 @@ def _described(value: Any, functions: dict[FunctionType, str]) -> Any:
     if value is None or isinstance(value, CONSTANTS):
         return type(value).__name__, repr(value)
     return dumps(value)
-
-
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A view of an array that kernels read and do not write. Numba compiles a kernel for arrays that may be written,
-    and once more for those that may not, such as those of meshes and rules: handed over like this all are the latter.
-    """
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def cache_of(kernel: Callable[..., Any]) -> KernelCache | NullCache:

@@ -24,6 +24,7 @@ from numba.core.compiler_machinery import LoweringPass, PassManager, register_pa
 from numba.core.typed_passes import NativeLowering, NopythonRewrites
 from numba.core.untyped_passes import InlineClosureLikes
 from numba.extending import register_jitable
+from numpy.typing import NDArray
 
 from calderon.backends.kernel_cache import cache_of
 from calderon.processes import threads_asked
@@ -199,6 +200,15 @@ class PartCompiler(KernelCompiler):
         passes.add_pass_after(_KnownByName, NativeLowering)
         passes.finalize()
         return [passes]
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A view of an array that kernels read and do not write. Numba compiles a kernel for arrays that may be written,
+    and once more for those that may not, such as those of meshes and rules: handed over like this all are the latter.
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def jitable_part(function: Callable[..., Any] | None = None, **options: Any) -> Callable[..., Any]:

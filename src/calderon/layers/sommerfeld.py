@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calderon.backends.kernel_cache import read_only
-from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.numba import jitable_part, kernel, read_only
 from calderon.backends.threads import in_parts
 from calderon.exact.vacuum import SPEED_OF_LIGHT
 from calderon.layers.bessel import bessel

@@ -11,8 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.kernel_cache import read_only
-from calderon.backends.numba import kernel
+from calderon.backends.numba import kernel, read_only
 
 Array = NDArray[np.float64]
 OUTLINE = np.array([[0, 0], [1, 0], [0, 1], [0.5, 0], [0.5, 0.5], [0, 0.5]])

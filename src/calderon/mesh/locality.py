@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.kernel_cache import read_only
-from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.numba import jitable_part, kernel, read_only
 from calderon.mesh.geometry import centroids_of, enlarge
 
 DEEPEST = 20

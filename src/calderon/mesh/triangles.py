@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends.kernel_cache import read_only
+from calderon.backends.numba import read_only
 from calderon.mesh.checks.inspection import MeshReport, check
 from calderon.mesh.coincident import coincident_points, compacted, joining_tolerance, sound_triangles
 from calderon.mesh.containment import winding_numbers

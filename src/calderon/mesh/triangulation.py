@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.backends.kernel_cache import read_only
+from calderon.backends.numba import read_only
 from calderon.mesh.coincident import coincident_points
 from calderon.mesh.errors import OrientationWarning, warn
 from calderon.mesh.geometry import centroids_of, corner_places, enlarge, largest_extents, put_diameters, put_used

@@ -17,7 +17,7 @@ from scipy.sparse.linalg import LinearOperator
 from calderon.backends import require_memory, run_tasks
 from calderon.solvers.symmetric import SymmetricFactors, SymmetricPencil
 from calderon.spaces import Space
-from calderon.validation import finite_number
+from calderon.validation import inverse
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,7 @@ class SurfaceOperator(LinearOperator):
         return super().__matmul__(other)
 
     def __truediv__(self, other: complex) -> Any:
-        return self * (1 / finite_number(other, "the divisor of an operator"))
+        return self * inverse(other, "the divisor of an operator")
 
     def __add__(self, other: Any) -> Any:
         is_sum = len(self.functions) == 1

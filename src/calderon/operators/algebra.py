@@ -41,6 +41,7 @@ from calderon.operators.tree import (
 )
 from calderon.solvers import sparse_inverse
 from calderon.spaces import numbering
+from calderon.validation import inverse
 
 COMPOSES = "@ composes operators that are not assembled, and takes sparse matrices of SciPy as factors"
 MULTIPLIES = (
@@ -78,7 +79,7 @@ class BoundaryOperator(LazyOperator):
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: complex) -> "BoundaryOperator":
-        return self * (1 / checked_factor(divisor))
+        return self * inverse(checked_factor(divisor), "the divisor of an operator")
 
     def __neg__(self) -> "BoundaryOperator":
         return self * -1.0

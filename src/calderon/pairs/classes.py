@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import run_tasks
-from calderon.backends.kernel_cache import read_only
 from calderon.backends.memory import array_bytes
+from calderon.backends.numba import read_only
 from calderon.mesh.geometry import Extents, extents
 from calderon.mesh.locality import sorted_keys
 from calderon.pairs.grouping import arranged, grouped

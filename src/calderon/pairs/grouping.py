@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.kernel_cache import read_only
-from calderon.backends.numba import kernel
+from calderon.backends.numba import kernel, read_only
 from calderon.backends.threads import in_parts
 
 MANY = 100_000

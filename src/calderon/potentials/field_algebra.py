@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calderon.validation import finite_number, unmasked
+from calderon.validation import finite_number, inverse, unmasked
 from calderon.view import Described
 
 
@@ -49,7 +49,7 @@ class FieldAlgebra(Described):
         return self + -other if isinstance(other, FieldAlgebra) else NotImplemented
 
     def __truediv__(self, divisor: complex) -> "SumOfFields":
-        return self * (1 / finite_number(divisor, "the divisor of a field"))
+        return self * inverse(divisor, "the divisor of a field")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

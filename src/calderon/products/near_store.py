@@ -189,7 +189,8 @@ class NearStore:
     def in_place(self, blocks: Index, rows: Clusters, columns: Clusters) -> NearBlocks:
         """The chosen blocks, which are zero, where they are stored, as entries of their own type, for loops that add to
         them; rows, columns: their clusters, with the unknowns of a form. Each block can be chosen once."""
-        assert not self._chosen[blocks].any(), "blocks that have entries cannot be computed in their places"
+        if self._chosen[blocks].any():
+            raise ValueError("blocks that have entries cannot be computed in their places")
         self._chosen[blocks] = True
         pairs, starts = self.layout.pairs[blocks], self.layout.starts
         return NearBlocks(rows, columns, pairs, np.append(starts[blocks], starts[-1]), self.numbers.view(self.kind))

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.kernel_cache import read_only
-from calderon.backends.numba import first_at_least, jitable_part, kernel
+from calderon.backends.numba import first_at_least, jitable_part, kernel, read_only
 from calderon.mesh.geometry import enlarge
 from calderon.mesh.locality import DEEPEST, point_keys, sorted_keys, spread
 

@@ -16,12 +16,14 @@ USUAL = 1e15
 def in_units(multiply: Callable[[NDArray[Any]], NDArray[Any]], x: NDArray[Any]) -> NDArray[Any]:
     """multiply(x) of a linear function for columns x (n, k) of any size: those with a largest number far from 1 in
     units of a power of 2, since single precision, of which expansions are, ends at 1e-38 and 3e38."""
-    largest = np.abs(x).max(axis=0, initial=0)
+    largest = np.abs(x).max(axis=0, initial=0).astype(float)
     unusual = np.isfinite(largest) & (largest != 0) & ((largest > USUAL) | (largest < 1 / USUAL))
     if not unusual.any():
         return multiply(x)
-    exponents = np.where(unusual, np.frexp(largest)[1] - 1, 0)
-    units = np.ldexp(np.ones_like(largest), exponents)
+    # 1 / unit is finite, too, as division of complex numbers needs
+    kind = x.real.dtype
+    exponents = np.clip(np.frexp(largest)[1] - 1, np.finfo(kind).minexp + 1, np.finfo(kind).maxexp - 2)
+    units = np.ldexp(np.ones(len(largest), kind), np.where(unusual, exponents, 0))
     return multiply(x / units) * units
 
 

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csc_matrix
 from scipy.sparse.linalg import LinearOperator, aslinearoperator, splu
 
-from calderon.backends.kernel_cache import read_only
-from calderon.backends.numba import kernel
+from calderon.backends.numba import kernel, read_only
 from calderon.backends.threads import in_parts, one_thread
 from calderon.mesh.locality import DEEPEST, order_of, point_keys
 

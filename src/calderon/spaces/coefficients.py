@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from calderon.data import LabelledArrays
-from calderon.validation import finite_number, unmasked
+from calderon.validation import finite_number, inverse, unmasked
 from calderon.view import Described, Scene, Surface
 
 
@@ -142,7 +142,7 @@ class Coefficients(Described, Generic[S]):
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: complex) -> Self:
-        return self * (1 / finite_number(divisor, "the divisor of a function"))
+        return self * inverse(divisor, "the divisor of a function")
 
     def __neg__(self) -> Self:
         return self * -1

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.kernel_cache import read_only
-from calderon.backends.numba import kernel
+from calderon.backends.numba import kernel, read_only
 
 
 class Supports(NamedTuple):

@@ -164,7 +164,10 @@ class DeviceSpecialPairs(SpecialPairs):
             test, trial = (PairSide(*found, *others) for found, *others in columns)
             both = trial if there[0] is there[1] else test, trial
             candidates = Candidates(self.device, self._moment_type, *both, mesh is other, reach)
-            self.found = FoundPairs(key, sides, candidates, there)
+            # those of whole meshes: others are made anew for each form
+            whole = [vars(each).get("unit_triangles") for each in (mesh, other)]
+            kept = tuple(each for each, own in zip(there, whole, strict=True) if each.surface is own)
+            self.found = FoundPairs(key, sides, candidates, kept)
         return self.found.pairs
 
     def _extents(self, found: Extents, there: DeviceTriangles) -> Any:

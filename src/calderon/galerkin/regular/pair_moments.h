@@ -6,7 +6,7 @@
 #define ALL (PARTS * COMPONENTS)
 /* How many components are summed at a time: two thirds where the sums of all, each with a function of the test triangle, would
    not fit into 255 registers next to all moments. Solids with a normal have six with one radial function, three with another. */
-#define HELD (REAL_IS_DOUBLE && ALL * MOMENTS > 72 ? ALL * 2 / 3 : ALL)
+#define HELD (REAL_IS_DOUBLE && ALL * MOMENTS > 72 ? (ALL * 2 + 2) / 3 : ALL)
 
 /* sums (PARTS, COMPONENTS, TESTS, TRIALS) of the components times local functions over all pairs of points of a test
    triangle, with nodes x (NODES_LENGTH,) and data `test`, and of the trial triangle number `at` of `count`, with data

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from calderon.backends.kernel_cache import read_only
-from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.numba import jitable_part, kernel, read_only
 from calderon.backends.vectors import jitable, number
 from calderon.galerkin.rows.entry_kernels import Clusters
 from calderon.pairs.grouping import grouped

@@ -19,8 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.backends.kernel_cache import read_only
-from calderon.backends.numba import jitable_part, kernel
+from calderon.backends.numba import jitable_part, kernel, read_only
 from calderon.backends.threads import in_parts
 from calderon.backends.vectors import (
     add,
