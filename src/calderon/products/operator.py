@@ -13,18 +13,21 @@ USUAL = 1e15
 """The largest number of a column, and the inverse of the smallest one, that is multiplied in its own unit."""
 
 
+def units_of(columns: NDArray[Any]) -> NDArray[Any]:
+    """(k,) a unit of each of columns (n, k): 1, or the power of 2 next to a largest number that is far from 1."""
+    kind = columns.real.dtype
+    largest = np.abs(columns).max(axis=0, initial=0).astype(float)
+    unusual = np.isfinite(largest) & (largest != 0) & ((largest > USUAL) | (largest < 1 / USUAL))
+    # 1 / unit is finite, too, as division of complex numbers needs
+    exponents = np.clip(np.frexp(largest)[1] - 1, np.finfo(kind).minexp + 1, np.finfo(kind).maxexp - 2)
+    return np.ldexp(np.ones(len(largest), kind), np.where(unusual, exponents, 0))
+
+
 def in_units(multiply: Callable[[NDArray[Any]], NDArray[Any]], x: NDArray[Any]) -> NDArray[Any]:
     """multiply(x) of a linear function for columns x (n, k) of any size: those with a largest number far from 1 in
     units of a power of 2, since single precision, of which expansions are, ends at 1e-38 and 3e38."""
-    largest = np.abs(x).max(axis=0, initial=0).astype(float)
-    unusual = np.isfinite(largest) & (largest != 0) & ((largest > USUAL) | (largest < 1 / USUAL))
-    if not unusual.any():
-        return multiply(x)
-    # 1 / unit is finite, too, as division of complex numbers needs
-    kind = x.real.dtype
-    exponents = np.clip(np.frexp(largest)[1] - 1, np.finfo(kind).minexp + 1, np.finfo(kind).maxexp - 2)
-    units = np.ldexp(np.ones(len(largest), kind), np.where(unusual, exponents, 0))
-    return multiply(x / units) * units
+    units = units_of(x)
+    return multiply(x) if (units == 1).all() else multiply(x / units) * units
 
 
 class FastOperator(LinearOperator):

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.backends import format_bytes
 from calderon.products.check import Check
 from calderon.products.direct_sums import Kinds
+from calderon.products.operator import units_of
 from calderon.validation import points_in_space, unmasked
 
 Array = NDArray[np.float64]
@@ -73,12 +74,13 @@ class PointSums:
 
 class Arguments(NamedTuple):
     """Sources (n, 3); targets (m, 3), None for the sources themselves; numbers (n, c, 1, 3 or 4), of each source and
-    column the charge and the three components of the dipole; kinds: which of them there are; alone: whether they were
-    given without columns."""
+    column the charge and the three components of the dipole, in units (c,) of the columns; kinds: which of them there
+    are; alone: whether they were given without columns."""
 
     sources: Array
     targets: Array | None
     numbers: NDArray[Any]
+    units: Array
     kinds: Kinds
     alone: bool
 
@@ -99,7 +101,10 @@ class Arguments(NamedTuple):
         first, last = parts[0][0].shape[1], parts[-1][0].shape[1]
         if first != last:
             raise ValueError(f"{first} columns of charges and {last} of dipoles: give as many")
-        return Arguments(sources, places, np.concatenate([each for each, _ in parts], axis=2), kinds, parts[-1][1])
+        numbers = np.concatenate([each for each, _ in parts], axis=2)
+        units = units_of(numbers.transpose(0, 2, 1).reshape(-1, numbers.shape[1]))
+        numbers = numbers if (units == 1).all() else numbers / units[:, None]
+        return Arguments(sources, places, numbers, units, kinds, parts[-1][1])
 
     @property
     def at(self) -> Array:
@@ -113,8 +118,9 @@ class Arguments(NamedTuple):
 
     def result(self, fields: NDArray[Any], info: SumsInfo) -> PointSums:
         """The result of sums (m, c, 1 or 4) of potentials and gradients."""
-        fields = fields[:, 0] if self.alone else fields
-        return PointSums(fields[..., 0].copy(), fields[..., 1:].copy() if self.kinds.gradient else None, info)
+        potential, gradient = fields[..., 0] * self.units, fields[..., 1:] * self.units[:, None]
+        own = 0 if self.alone else slice(None)
+        return PointSums(potential[:, own], gradient[:, own] if self.kinds.gradient else None, info)
 
 
 class PointCheck(NamedTuple):
