@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import calderon as cal
-from calderon.formulations.elastic.system.accuracy import LIMITS, FinerMatrices
+from calderon.formulations.elastic.system.accuracy import LIMITS, FinerMatrices, one_two_five
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.options import SolveOptions
 from catalogue import cases
@@ -172,6 +172,14 @@ def test_the_amplification_is_the_norm_of_the_inverse():
     x = equation.solve(np.ones((4, 1)), SolveOptions("dense", solver="lu"))[0]
     assert finer.errors.amplification == pytest.approx(1e4)
     assert x[:, 0] == pytest.approx([1.0, 2.0, 1e4, 0.5])
+
+
+def test_tolerances_of_estimates_are_round_numbers():
+    for size, expected in ((4.0e-5, 5e-5), (4.5e-5, 5e-5), (2.9e-5, 2e-5), (8e-9, 1e-8), (1.0, 1.0), (0.13, 0.1)):
+        assert one_two_five(size) == pytest.approx(expected, rel=1e-12)
+    sizes = np.geomspace(1e-9, 1.0, 500)
+    factors = [one_two_five(each) / each for each in sizes]
+    assert max(factors) <= 2.5**0.5 + 1e-12 and min(factors) >= 0.4**0.5 - 1e-12
 
 
 def test_attempts():

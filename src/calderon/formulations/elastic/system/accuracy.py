@@ -10,6 +10,7 @@ Small triangles divide errors of displacements by their edges. The same two erro
 too: those of M r, and of what the inverse of A, or M, makes of the error of rotations.
 """
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -211,7 +212,8 @@ class FinerMatrices:
         self.cause = self.cause or suspicion
         if self.found.doubt and self.last is not None and self.last == self.first:
             least = LIMITS.finest * self.last / options.rtol
-            if (tolerance := max(self.last / self.found.excess, least)) < self.last:
+            tolerance = max(one_two_five(max(self.last / self.found.excess, least)), least)
+            if tolerance < self.last:
                 return system.operator, replace(options, compression_rtol=tolerance)
         if self.rules and not self.fine:
             return system.operator.with_rules(LIMITS.rules), options
@@ -243,6 +245,14 @@ class FinerMatrices:
         if system.preconditioner is not None:
             left = Criterion(equation, system.preconditioner, rtol, b).strain_error(x, b - equation @ x)
         return self.errors.strain_noise(equation, x, left)
+
+
+def one_two_five(size: float) -> float:
+    """The nearest of 1, 2 and 5 times the powers of ten, at most 1.6 times as large: tolerances that follow from
+    estimates then stay with small changes of these, by which the next order of products may cost three times as much.
+    """
+    decade = 10.0 ** math.floor(math.log10(size))
+    return min((step * decade for step in (1, 2, 5, 10)), key=lambda each: abs(math.log(each / size)))
 
 
 def inverse_norm(equation: Any, inverse: Any) -> tuple[float, Array]:
