@@ -33,6 +33,12 @@ def test_products_are_those_of_the_columns(kind, sizes):
     assert np.all((size < 1e16) & (size > 1e-16))
 
 
+@pytest.mark.parametrize("x", [[[1, 3 * 10**17], [2, 5]], [[True], [False]], np.array([[100], [-3]], np.int8)])
+def test_columns_of_integers(x):
+    found = in_units(lambda columns: 2.0 * columns, np.array(x))
+    assert np.array_equal(found, 2.0 * np.array(x)) and found.dtype == np.float64
+
+
 def test_zero_and_not_a_number_stay_as_they_are():
     x = np.array([[0.0, np.nan, np.inf, 1e-200], [0.0, 1.0, 1.0, 1.0]])
     assert np.array_equal(in_units(lambda columns: 1 * columns, x), x, equal_nan=True)

@@ -15,7 +15,7 @@ USUAL = 1e15
 
 def units_of(columns: NDArray[Any]) -> NDArray[Any]:
     """(k,) a unit of each of columns (n, k): 1, or the power of 2 next to a largest number that is far from 1."""
-    kind = columns.real.dtype
+    kind: np.dtype[Any] = columns.real.dtype if columns.dtype.kind in "fc" else np.dtype(float)
     largest = np.abs(columns).max(axis=0, initial=0).astype(float)
     unusual = np.isfinite(largest) & (largest != 0) & ((largest > USUAL) | (largest < 1 / USUAL))
     # 1 / unit is finite, too, as division of complex numbers needs
