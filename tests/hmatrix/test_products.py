@@ -61,6 +61,15 @@ def test_single_precision_sums_in_double_for_vectors_in_double():
     assert np.abs(A @ x - exact).max() < alone
 
 
+def test_extended_precision_is_computed_in_double_and_objects_are_refused():
+    A = build(np.float64, True)
+    x = np.random.default_rng(0).standard_normal((700, 2))
+    assert np.array_equal(A @ x.astype(np.longdouble), A @ x)
+    assert np.array_equal(A.H @ (1j * x).astype(np.clongdouble), A.H @ (1j * x))
+    with pytest.raises(TypeError, match=r"products are those of numbers, got vectors of dtype object: .* x.astype"):
+        A @ x.astype(object)
+
+
 def test_products_repeat_exactly():
     A = build(np.complex128, True)
     x = np.random.default_rng(0).standard_normal(700) + 0j

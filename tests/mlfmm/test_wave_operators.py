@@ -129,6 +129,7 @@ def test_columns_together_and_singly_are_the_same():
         for product in (fast, fast.H):
             singly = np.stack([product @ column for column in x.T], axis=1)
             assert distance(product @ x, singly) <= bound
+            assert (product @ x[:, :0]).shape == (product.shape[0], 0)
 
 
 def test_transposed_and_adjoint_are_exact_ones():

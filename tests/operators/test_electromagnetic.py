@@ -1,5 +1,7 @@
 """Electric and magnetic field operators between edge functions, against sums, scalar layers and symmetries."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -159,6 +161,13 @@ def test_entries_are_those_of_the_dense_matrix(sphere):
         rows, columns = [5, 3, 5, -1], [0, 100, 7]
         part = operator.entries(rows, columns)
         assert np.abs(part - dense[rows][:, columns]).max() < 1e-6 * np.abs(dense).max()
+
+
+def test_pickled_operators_are_the_same(sphere):
+    rwg = cal.RWG(sphere)
+    for operator in (cal.magnetic_field(2.0, rwg), *(cal.electric_field(2.0, rwg, charges=each) for each in (1, 0))):
+        copy = pickle.loads(pickle.dumps(operator))
+        assert np.array_equal(copy.assemble().to_array(), operator.assemble().to_array())
 
 
 def test_dual_spaces_combine_the_functions_of_the_refinement():

@@ -22,7 +22,7 @@ from calderon.backends.devices.sharing import (
     runs_of_work,
     share_tasks,
 )
-from calderon.backends.execution import Execution
+from calderon.backends.execution import Execution, computable
 from calderon.backends.memory import format_bytes, free_memory, require_memory, return_memory
 from calderon.backends.numba import thread_count
 from calderon.backends.threads import InOrder, at_once, counted, one_thread, run_tasks
@@ -50,6 +50,7 @@ __all__ = [
     "at_the_same_time",
     "available_backends",
     "balanced",
+    "computable",
     "count_work",
     "counted",
     "format_bytes",

@@ -104,3 +104,12 @@ class Execution:
             return "+".join(names)
         total = np.sum(self.parts, axis=0)
         return " + ".join(f"{name} ({part:.0%})" for name, part in zip(names, total / (total.sum() or 1), strict=True))
+
+
+def computable(x: NDArray[Any]) -> NDArray[Any]:
+    """Vectors (n, k) in a type that products are computed in: extended precision becomes double precision, the other
+    types of numbers stay. TypeError for what is no array of numbers, such as Python objects."""
+    if x.dtype.kind not in "biufc":
+        raise TypeError(f"products are those of numbers, got vectors of dtype {x.dtype}: convert them, x.astype(float)")
+    double = np.dtype(np.complex128 if x.dtype.kind == "c" else np.float64)
+    return x.astype(double) if x.dtype.itemsize > double.itemsize else x

@@ -28,7 +28,7 @@ class EdgeBlock(Block):
     @property
     def electric(self) -> bool:
         """Whether the field is the electric one."""
-        return self.integrand is not MAGNETIC_FIELD
+        return self.integrand != MAGNETIC_FIELD
 
     @property
     def form(self) -> Form:
@@ -38,7 +38,7 @@ class EdgeBlock(Block):
     @classmethod
     def device_form_of(cls, integrand: Integrand, test: Any, trial: Any) -> DeviceForm:
         """The part of the form that devices are given."""
-        form = MAGNETIC if integrand is MAGNETIC_FIELD else ELECTRIC
+        form = MAGNETIC if integrand == MAGNETIC_FIELD else ELECTRIC
         return edge_device_form(form, test.dofs.shape[1])
 
     def _coefficients(self, factor: complex) -> NDArray[np.float64]:
@@ -48,7 +48,7 @@ class EdgeBlock(Block):
         alpha = factor * (1j * k * self.scale if self.electric else 1.0) * self.scaling
         if k**2 == 0:
             raise ValueError(f"the square of the wavenumber {self.green.wavenumber:g} is zero in double precision")
-        charge = 0j if self.integrand is VECTOR_POTENTIAL else 4 / k**2
+        charge = 0j if self.integrand == VECTOR_POTENTIAL else 4 / k**2
         return np.array([alpha.real, alpha.imag, charge.real, charge.imag])
 
     def moment_functions(self, rule: TriangleRule) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import format_bytes, require_memory, run_tasks, thread_count
+from calderon.backends import computable, format_bytes, require_memory, run_tasks, thread_count
 from calderon.hmatrix.device.products import DeviceProducts
 from calderon.hmatrix.products import BLOCK, COLUMN, HEIGHT, OFFSET, RANK, ROW, WIDTH, multiply
 from calderon.hmatrix.saving import HMATRIX, get_hmatrix, new_matrix_file, put_hmatrix, saved_matrix_file
@@ -139,6 +139,7 @@ class HMatrix(LinearOperator):
 
     def _product(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
         """A x or A^T x for x (n, k)."""
+        x = computable(x)
         if x.dtype.kind == "c" and self.dtype.kind != "c":
             both = self._product(np.concatenate([x.real, x.imag], axis=1), transposed)
             return both[:, : x.shape[1]] + 1j * both[:, x.shape[1] :]

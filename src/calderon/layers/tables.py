@@ -71,9 +71,9 @@ class Table:
     @property
     def kind(self) -> int:
         """WHOLE where nothing is left out, else AWAY between different heights, and OWN at one height."""
-        if self.direct is NOTHING and not len(self.images.distances):
+        if self.direct == NOTHING and not len(self.images.distances):
             return WHOLE
-        return OWN if self.direct is not NOTHING or self.images.distances[0] == 0 else AWAY
+        return OWN if self.direct != NOTHING or self.images.distances[0] == 0 else AWAY
 
     @property
     def data(self) -> tuple[Any, ...]:

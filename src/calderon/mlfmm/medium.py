@@ -87,7 +87,7 @@ def loosened(term: Term, rtol: float) -> Term:
     near, less, kind = next(each[1:] for each in RULES if rtol >= each[0])
     atom = tolerant(term.atom, rtol)
     given, integrand = atom.quadrature, atom.integrand
-    own = less[2 + (integrand is MAGNETIC_FIELD) if is_of_currents(term) else int(integrand.normal != "none")]
+    own = less[2 + (integrand == MAGNETIC_FIELD) if is_of_currents(term) else int(integrand.normal != "none")]
     rules = kind(given.regular, max(2, given.singular - own), near * given.near, given.accuracy)
     return term._replace(atom=replace(atom, quadrature=rules))
 
@@ -357,9 +357,10 @@ class Medium(LinearOperator):
         return self.there.rmatmat(x) if self.there else self._some(x.conj(), True).conj()
 
     def _some(self, x: NDArray[Any], transposed: bool) -> NDArray[Any]:
-        together = self.together
-        parts = [self.product(x[:, n : n + together], transposed) for n in range(0, x.shape[1], together)]
-        return np.concatenate(parts, axis=1).astype(self.dtype, copy=False)
+        together, y = self.together, np.empty((self.shape[1 if transposed else 0], x.shape[1]), self.dtype)
+        for n in range(0, x.shape[1], together):
+            y[:, n : n + together] = self.product(x[:, n : n + together], transposed)
+        return y
 
     def product(self, x: NDArray[Any], transposed: bool = False) -> NDArray[Any]:
         """A x or A^T x of columns (n, m)."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import format_bytes
+from calderon.backends import computable, format_bytes
 
 USUAL = 1e15
 """The largest number of a column, and the inverse of the smallest one, that is multiplied in its own unit."""
@@ -26,6 +26,7 @@ def units_of(columns: NDArray[Any]) -> NDArray[Any]:
 def in_units(multiply: Callable[[NDArray[Any]], NDArray[Any]], x: NDArray[Any]) -> NDArray[Any]:
     """multiply(x) of a linear function for columns x (n, k) of any size: those with a largest number far from 1 in
     units of a power of 2, since single precision, of which expansions are, ends at 1e-38 and 3e38."""
+    x = computable(x)
     units = units_of(x)
     return multiply(x) if (units == 1).all() else multiply(x / units) * units
 

@@ -10,6 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from calderon.backends.devices.counters import count_requested
 from calderon.backends.devices.device import Device, Source, real_name
+from calderon.backends.execution import computable
 from calderon.backends.memory import format_bytes
 
 GROUP = 128
@@ -179,6 +180,7 @@ def by_columns(
 ) -> NDArray[Any]:
     """(rows, m) what `apply` makes of each column of x (n, m), of a vector of the device another one; dtype: of the
     matrix that it multiplies by."""
+    x = computable(x)
     out = np.empty((rows, x.shape[1]), np.result_type(dtype, x.dtype))
     for number, column in enumerate(x.T):
         out[:, number] = on_host(device, apply(on_device(device, column)), out.dtype)
