@@ -122,6 +122,21 @@ def test_fields_of_currents_hold_the_tolerance(field):
         assert compressed.statistics.total.low_rank > 100
 
 
+@pytest.mark.parametrize("method", ["hmatrix", "mlfmm"])
+def test_the_magnetic_field_of_three_plates_at_an_edge(method):
+    """One of three triangles at an edge has two functions there, which act on each other as the plane of both does."""
+    side = cal.mesh.plate((1.0, 1.0), 0.34)
+    angles = np.array([0.0, 2.0, 4.2])
+    at = side.vertices[:, :1] - side.vertices[:, 0].min()
+    parts = [np.column_stack([at * np.cos(each), at * np.sin(each), side.vertices[:, 1]]) for each in angles]
+    places, number = np.unique(np.concatenate(parts).round(9), axis=0, return_inverse=True)
+    triangles = number.ravel()[np.concatenate([side.triangles + n * len(at) for n in range(3)])]
+    operator = cal.magnetic_field(3.0, cal.RWG(cal.TriangleMesh(places, triangles)))
+    dense = operator.assemble("dense").to_array()
+    found = operator.assemble(method, rtol=1e-3) @ np.eye(len(dense))
+    assert np.abs(found - dense).max() < 1e-3 * np.abs(dense).max()
+
+
 def test_the_magnetic_field_of_two_plates_and_of_a_slab():
     """Currents see neither those in their plane nor those along them: blocks fall into parts that know little of each
     other, and once took the first for the whole (41 and 6 rtol)."""

@@ -103,6 +103,8 @@ class SpecialPairs(Block):
         acting = super()._acting(touching)
         if len(acting.pairs) < len(touching.pairs):
             self.idle = touching.pairs[touching.shared == 3]
+            if self.mirrored_moments:  # two pieces of one triangle at a junction, in the other order, too
+                self.idle = np.concatenate([self.idle, self.idle[self.idle[:, 0] < self.idle[:, 1], ::-1]])
         return acting
 
     def _batches(self, touching: TouchingPairs, pairs: NDArray[np.int32], ratio: NDArray[np.float32]) -> list[Batch]:
