@@ -85,6 +85,7 @@ def test_high_accuracy(mesh):
     assert check(operator, 1e-8).info[0].order > (0, 0)
 
 
+@pytest.mark.variant
 def test_transposed_products_of_double_layers_are_checked(mesh, monkeypatch):
     turned = MultipoleProduct._rmatmat
     monkeypatch.setattr(galerkin, "ELASTIC", galerkin.ELASTIC[:1])

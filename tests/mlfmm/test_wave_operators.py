@@ -210,11 +210,17 @@ def test_blocks_of_one_medium_take_one_traversal():
         assert np.allclose(2.0 * parts[1], factor * parts[0], rtol=1e-12) and parts[0].all()
 
 
-@pytest.mark.parametrize("layer", [cal.double_layer, pytest.param(cal.single_layer, marks=pytest.mark.variant)])
-def test_regions_with_the_factor_zero_and_with_factors_far_apart(layer):
-    one = layer(GREEN, P1)
+@pytest.mark.parametrize(
+    ("layer", "space"),
+    [
+        (cal.electric_field, RWG),
+        *(pytest.param(layer, P1, marks=pytest.mark.variant) for layer in (cal.double_layer, cal.single_layer)),
+    ],
+)
+def test_regions_with_the_factor_zero_and_with_factors_far_apart(layer, space):
+    one = layer(GREEN, space)
     table = cal.blocks([[0.0 * one, one], [2.0 * one, one]])
-    x, half = vectors(table.shape[1], 2), P1.dimension
+    x, half = vectors(table.shape[1], 2), space.dimension
     fast, dense = table.assemble("mlfmm", rtol=1e-3), one.assemble("dense", precision="single")
     exact = np.concatenate([dense @ x[half:], dense @ (2.0 * x[:half] + x[half:])])
     assert distance(fast @ x, exact) <= 1e-3
