@@ -44,7 +44,8 @@ def test_the_octree_and_its_lists_are_those_of_the_processor(opencl, name, own):
     points = places(name, random)
     targets = random.uniform(-3, 6, (700, 3)) if own else None
     here = octree(points, targets, 20)
-    there = DeviceOctree(opencl, opencl.array(points), None if targets is None else opencl.array(targets), 20, "")
+    sides = [points] if targets is None else [points, targets]
+    there = DeviceOctree(opencl, here.cube, [opencl.array(each) for each in sides], 20, "")
     fetched, boxes = opencl.to_host, len(here.level)
     table = [here.level[:, None], here.parent[:, None], here.position, here.sources, here.targets]
     assert there.levels == [*(low for low, _ in here.runs_of_levels()), boxes]

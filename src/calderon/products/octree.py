@@ -23,12 +23,7 @@ class Cube(NamedTuple):
         bounds = np.array([[np.inf] * 3, [-np.inf] * 3])
         for side in sides:
             enlarge(read_only(side), bounds)
-        return Cube.spanning(bounds[None])
-
-    @staticmethod
-    def spanning(bounds: NDArray[np.float64]) -> "Cube":
-        """The smallest cube around boxes (n, 2, 3), lowest and highest corners, likewise."""
-        low, high = bounds[:, 0].min(axis=0), bounds[:, 1].max(axis=0)
+        low, high = bounds
         edge = float((high - low).max()) * (1 + 1e-9)
         edge = edge if edge > 0 else 1.0
         return Cube((low + high - edge) / 2, edge)

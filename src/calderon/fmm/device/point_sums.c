@@ -12,26 +12,21 @@
 #define FUNCTIONS ((DEGREE + 1) * (DEGREE + 1))
 #define PITCH (GROUP_SIZE + 1)
 
-/* out (KINDS, count): given numbers (points, KINDS) in this order, those of dipoles times a factor. */
-KERNEL take_numbers(GLOBAL const double *given, GLOBAL const int *order, int count, double factor, GLOBAL real_type *out)
+/* Between `outside` (points, width), in the order in which points were given, and `inside` (width, count) in that of the tree,
+   inward or outward: times a factor, and a further one for all but the first `plain` of each. */
+KERNEL reorder(GLOBAL double *outside, GLOBAL real_type *inside, GLOBAL const int *order, int count, int width, int plain,
+               double factor, double further, int inward)
 {
     int i = THREAD(0);
-    if (i < count)
-        for (int k = 0; k < KINDS; k++) {
-            double number = given[KINDS * (size_t)order[i] + k];
-            out[k * (size_t)count + i] = (real_type)(k < CHARGES ? number : number * factor);
-        }
-}
-
-/* out (points, FIELDS): fields in the order in which the points were given, the gradient times a further factor. */
-KERNEL put_fields(GLOBAL const real_type *fields, GLOBAL const int *order, int count, double factor, double further,
-                  GLOBAL real_type *out)
-{
-    int i = THREAD(0);
-    if (i < count)
-        for (int f = 0; f < FIELDS; f++)
-            out[FIELDS * (size_t)order[i] + f] =
-                (real_type)(fields[f * (size_t)count + i] * (f ? factor * further : factor));
+    for (int k = 0; k < (i < count ? width : 0); k++) {
+        GLOBAL double *one = outside + width * (size_t)order[i] + k;
+        GLOBAL real_type *other = inside + k * (size_t)count + i;
+        double scale = k < plain ? factor : factor * further;
+        if (inward)
+            *other = (real_type)(*one * scale);
+        else
+            *one = *other * scale;
+    }
 }
 
 /* A place relative to the centre of a box, in edges of the box. */

@@ -12,6 +12,7 @@ from calderon.fmm.tables import tables
 from calderon.products.device.near_points import GROUP, NearPoints
 from calderon.products.device.octree import DeviceOctree
 from calderon.products.direct_sums import TINY, Kinds
+from calderon.products.octree import Cube
 
 Array = NDArray[np.float64]
 TOGETHER = 4
@@ -31,12 +32,11 @@ class DeviceSums:
         """sources (n, 3), targets (m, 3) or None for the sources, numbers (n, kinds.numbers); advice: where memory is
         short."""
         self.device, self.kinds, self.advice, self.levels, self.nbytes = device, kinds, advice, 0, 0
-        self._shape = len(sources), len(sources if targets is None else targets)
-        self._has_targets = targets is not None
+        self._places, self._given = [sources] if targets is None else [sources, targets], numbers
+        self._shape, points = (len(sources), len(self._places[-1])), sum(map(len, self._places))
         # of a point: place and key, its place in the order of the tree, keys that are sorted; numbers and fields twice
-        self._points = sum(self._shape[: 1 + self._has_targets])
-        self._own = self._points * 72 + 16 * (len(sources) * kinds.numbers + self._shape[1] * kinds.fields)
-        require_device_memory(device, self._own, f"the sum over {self._points} points", advice)
+        self._own = points * 72 + 16 * (len(sources) * kinds.numbers + self._shape[1] * kinds.fields)
+        require_device_memory(device, self._own, f"the sum over {points} points", advice)
         self._sources, self._numbers = device.array(sources), device.array(numbers)
         self._targets = self._sources if targets is None else device.array(targets)
 
@@ -49,29 +49,27 @@ class DeviceSums:
     def sums(self, promise: Promise, single: bool) -> Array:
         """(m, 1 or 4) fields by an order of the harmonics, of potentials and gradients."""
         device, kinds, real = self.device, self.kinds, np.dtype(np.float32 if single else np.float64)
-        tree = DeviceOctree(
-            device, self._sources, self._targets if self._has_targets else None, promise.leaf, self.advice
-        )
+        sides = [self._sources, self._targets][: len(self._places)]
+        tree = DeviceOctree(device, Cube.around(*self._places), sides, promise.leaf, self.advice)
         table, kernels = tables(promise.order, single), self._kernels(real, promise.order.p)
         self.levels, edge, (n, m) = len(tree.levels) - 2, np.float64(tree.cube.edge), self._shape
-        numbers = device.empty((kinds.numbers, n), real)
-        kernels.launch("take_numbers", n, self._numbers, tree.sources.order, n, 1 / edge, numbers)
+        # numbers in the order of the tree, derivatives by places in edges of the root
+        numbers, order, plain = device.empty((kinds.numbers, n), real), tree.sources.order, int(kinds.charges)
+        given = order, n, kinds.numbers, plain, np.float64(1), 1 / edge, 1
+        kernels.launch("reorder", n, self._numbers, numbers, *given)
         fields = self._near(real).sums(tree.sources.places, numbers, tree.targets.places, *tree.near())
         self.nbytes = self._own
         if self.levels > 1:
             self._far(kernels, tree, table, numbers, fields, real)
         self.nbytes += tree.nbytes
-        out = device.empty((m, kinds.fields), real)
-        kernels.launch("put_fields", m, fields, tree.targets.order, m, 1 / (4 * np.pi * edge), 1 / edge, out)
-        return np.asarray(device.to_host(out), float)
+        out, scales = device.empty((m, kinds.fields), np.float64), (1 / (4 * np.pi * edge), 1 / edge)
+        kernels.launch("reorder", m, out, fields, tree.targets.order, m, kinds.fields, 1, *scales, 0)
+        return np.asarray(device.to_host(out))
 
     def direct(self, targets: Array) -> Array:
         """(m, 1 or 4) fields at targets (m, 3), in double precision, by all pairs of points."""
-        near, n, device = self._near(np.float64), self._shape[0], self.device
-        order, numbers = device.array(np.arange(n, dtype=np.int32)), device.empty((near.numbers, n), near.real)
-        given = self._numbers, order, n, np.float64(1.0), numbers
-        self._kernels(near.real, 0).launch("take_numbers", n, *given)
-        return near.all_pairs(self._sources, numbers, targets) / (4 * np.pi)
+        numbers = self.device.array(np.ascontiguousarray(self._given.T))
+        return self._near(np.float64).all_pairs(self._sources, numbers, targets) / (4 * np.pi)
 
     def _near(self, real: Any) -> NearPoints:
         """Direct sums; points closer than TINY are one."""
@@ -81,7 +79,7 @@ class DeviceSums:
 
     def _far(self, kernels: Kernels, tree: DeviceOctree, table: Any, numbers: Any, fields: Any, real: Any) -> None:
         """Add the fields of separated boxes, by all five passes."""
-        device, kinds, leaves, size = self.device, self.kinds, tree.number_of_leaves, (table.order.p + 1) ** 2
+        device, kinds, leaves, size = self.device, self.kinds, tree.leaves.shape[0], (table.order.p + 1) ** 2
         require_device_memory(device, table.nbytes, "tables of translations", self.advice)
         passes = DevicePasses.on(tree, table)
         widest = max(kinds.numbers, kinds.fields) * size

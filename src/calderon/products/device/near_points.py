@@ -18,7 +18,7 @@ THREADS = 1 << 17
 class NearPoints:
     """Direct sums of the fields of points.
 
-    device: where. real: the type of numbers. kinds: of numbers and fields, of which there are `numbers` and `fields`.
+    device: where. real: the type of numbers. fields: how many there are at a target.
     """
 
     def __init__(
@@ -27,8 +27,7 @@ class NearPoints:
     ) -> None:  # fmt: skip
         """pair: the header with the fields of a source, and what is defined for it; scalars: its numbers; flops:
         operations of a pair of points; parts: 2 for complex numbers and fields."""
-        self.device, self.real, self.kinds, self.flops = device, np.dtype(real), kinds, flops
-        self.numbers, self.fields = parts * kinds.numbers, parts * kinds.fields
+        self.device, self.real, self.fields, self.flops = device, np.dtype(real), parts * kinds.fields, flops
         self._kernels = Kernels.of(
             device, "products/device/near_points.c", real, GROUP, defines, PAIR=f'"{pair}"', CHARGES=kinds.charges,
             DIPOLES=kinds.dipoles, GRADIENT=kinds.gradient,

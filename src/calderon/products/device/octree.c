@@ -8,34 +8,6 @@
 
 #define NEIGHBOURS 27
 
-/* bounds (groups, 6): the lowest and the highest coordinates of some of the points (count, 3). */
-KERNEL bounds_of_points(GLOBAL const real_type *points, int count, int groups, GLOBAL real_type *bounds)
-{
-    LOCAL real_type least[3 * GROUP_SIZE], most[3 * GROUP_SIZE];
-    int t = LOCAL_ID(0);
-    for (int c = 0; c < 3; c++) {
-        real_type low = points[c], high = points[c];
-        for (int i = THREAD(0); i < count; i += groups * GROUP_SIZE) {
-            real_type x = points[3 * (size_t)i + c];
-            low = x < low ? x : low;
-            high = x > high ? x : high;
-        }
-        least[c * GROUP_SIZE + t] = low;
-        most[c * GROUP_SIZE + t] = high;
-    }
-    BARRIER;
-    if (t < 3) {
-        real_type low = least[t * GROUP_SIZE], high = most[t * GROUP_SIZE];
-        for (int k = 1; k < GROUP_SIZE; k++) {
-            real_type a = least[t * GROUP_SIZE + k], b = most[t * GROUP_SIZE + k];
-            low = a < low ? a : low;
-            high = b > high ? b : high;
-        }
-        bounds[6 * GROUP(0) + t] = low;
-        bounds[6 * GROUP(0) + 3 + t] = high;
-    }
-}
-
 /* The bits of a number with two zeros between them. */
 DEVICE wide_int spread(wide_int v)
 {

@@ -1,9 +1,9 @@
 """Octrees and their lists made on a device, for points that move (octree.c)."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from calderon.backends import Device, Kernels, require_device_memory
 from calderon.backends.devices.device_matrix import GROUP
@@ -13,8 +13,6 @@ from calderon.products.octree import DEEPEST, Cube
 
 NUMBERS, NEIGHBOURS = 9, 27
 """Numbers of a box, and of its neighbours with itself, as in octree.c."""
-GROUPS = 256
-"""Groups that find the bounds of points."""
 
 
 class DevicePoints(NamedTuple):
@@ -33,15 +31,13 @@ class DeviceOctree:
     boxes. sources, targets: the same where there are no targets of their own. nbytes: of boxes and lists, about.
     """
 
-    def __init__(self, device: Device, sources: Any, targets: Any | None, most: int, advice: str) -> None:
-        """sources, targets: points (n, 3) on the device, None for the sources; most: sources or targets of a leaf;
-        advice: for those who have not enough memory."""
-        self.device, self.most, self.advice = device, most, advice
+    def __init__(self, device: Device, cube: Cube, points: Sequence[Any], most: int, advice: str) -> None:
+        """cube: around all points; points: sources (n, 3) on the device, then targets, if these are others; most:
+        sources or targets of a leaf; advice: for those who have not enough memory."""
+        self.device, self.cube, self.most, self.advice = device, cube, most, advice
         self._kernels = Kernels.of(device, "products/device/octree.c", float, GROUP, DEEPEST=DEEPEST)
         self._sorting, self.nbytes = Sorting(device), 0
-        given = [sources] if targets is None else [sources, targets]
-        self.cube = Cube.spanning(np.concatenate([self._bounds(each) for each in given]))
-        found, keys = zip(*(self._sorted(each) for each in given), strict=True)
+        found, keys = zip(*(self._sorted(each) for each in points), strict=True)
         self.sources, self.targets = found[0], found[-1]
         self._divide(keys[0], keys[-1])
         self._leaves()
@@ -61,14 +57,6 @@ class DeviceOctree:
     def _total(self, places: Any, count: int) -> int:
         """Replace counts by their sums, and wait for the sum of all."""
         return int(self.device.to_host(self._sorting.sum_before(places, count))[0])
-
-    def _bounds(self, points: Any) -> NDArray[np.float64]:
-        """(groups, 2, 3) lowest and highest coordinates of some of the points."""
-        count = points.shape[0]
-        groups = min(GROUPS, -(-count // GROUP))
-        bounds = self.device.empty((groups, 2, 3), np.float64)
-        self._kernels.launch("bounds_of_points", groups * GROUP, points, count, groups, bounds)
-        return self.device.to_host(bounds)
 
     def _sorted(self, points: Any) -> tuple[DevicePoints, Any]:
         """Points in the order of their keys, and the keys."""
@@ -106,16 +94,24 @@ class DeviceOctree:
             self.levels.append(first)
         return True
 
+    def _listed(self, kernel: str, cells: int, given: tuple[Any, ...], widths: Sequence[int], what: str,
+                *others: Any) -> list[Any]:  # fmt: skip
+        """Lists (n, width) of integers that a kernel makes: counted for each of so many cells, then written, and with
+        them `others`."""
+        places = self._integers(cells)
+        self._kernels.launch(kernel, cells, *given, 1, places, *[places] * (len(widths) + len(others)))
+        count = self._total(places, cells)
+        self._require(sum(widths) * count, what)
+        found = [self._integers(count, *([width] if width > 1 else [])) for width in widths]
+        self._kernels.launch(kernel, cells, *given, 0, places, *found, *others)
+        return found
+
     def _leaves(self) -> None:
         """List the boxes without children, and find the neighbours of all."""
         count = self.levels[-1]
         self._require(count * (NEIGHBOURS + 2), "a list of neighbours")
-        self.neighbours, places = self._integers(count, NEIGHBOURS), self._integers(count)
-        given = self.boxes, count, self.most
-        self._kernels.launch("list_leaves", count, *given, 1, places, places)
-        self.number_of_leaves = self._total(places, count)
-        self.leaves = self._integers(self.number_of_leaves)
-        self._kernels.launch("list_leaves", count, *given, 0, places, self.leaves)
+        self.neighbours = self._integers(count, NEIGHBOURS)
+        (self.leaves,) = self._listed("list_leaves", count, (self.boxes, count, self.most), [1], "a list of leaves")
         for low, high in zip(self.levels, self.levels[1:], strict=False):
             found = self.boxes, self.children, low, high - low, self.neighbours
             self._kernels.launch("find_neighbours", (high - low) * NEIGHBOURS, *found)
@@ -123,14 +119,9 @@ class DeviceOctree:
     def near(self) -> tuple[Any, Any]:
         """Sources near the targets of leaves: runs (n, 2) of sources; tasks (leaves, 4), the run of targets of each
         leaf and its runs of sources."""
-        count = self.number_of_leaves
-        places, tasks = self._integers(count), self._integers(count, 4)
-        given = self.boxes, self.neighbours, self.leaves, count, self.most
-        self._kernels.launch("near_runs", count, *given, 1, places, places, tasks)
-        found = self._total(places, count)
-        self._require(2 * found, "a list of near points")
-        runs = self._integers(found, 2)
-        self._kernels.launch("near_runs", count, *given, 0, places, runs, tasks)
+        count = self.leaves.shape[0]
+        tasks, given = self._integers(count, 4), (self.boxes, self.neighbours, self.leaves, count, self.most)
+        (runs,) = self._listed("near_runs", count, given, [2], "a list of near points", tasks)
         return runs, tasks
 
     def far(self, block: int) -> Runs:
@@ -139,12 +130,8 @@ class DeviceOctree:
         blocks = -(-count // block)
         cells = blocks * directions
         self._require(4 * cells, "a list of boxes")
-        offsets, places = self.device.array(OFFSETS.astype(np.int32)), self._integers(cells)
+        offsets, runs = self.device.array(OFFSETS.astype(np.int32)), self._integers(cells, 3)
         given = self.boxes, self.children, self.neighbours, count, offsets, directions, block, cells
-        self._kernels.launch("far_pairs", cells, *given, 1, places, places, places, places)
-        pairs = self._total(places, cells)
-        self._require(2 * pairs, "a list of pairs of boxes")
-        source, target, runs = self._integers(pairs), self._integers(pairs), self._integers(cells, 3)
-        self._kernels.launch("far_pairs", cells, *given, 0, places, source, target, runs)
+        source, target = self._listed("far_pairs", cells, given, [1, 1], "a list of pairs of boxes", runs)
         starts = self.device.array(directions * np.arange(blocks + 1, dtype=np.int32))
         return Runs(source, target, runs, starts)
