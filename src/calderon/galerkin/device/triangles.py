@@ -98,11 +98,11 @@ class DeviceTriangles:
             first, width = place + record[name], _width(part)
             if isinstance(part, Nested):
                 self._put(part.record, {key: self._numbers(each) for key, each in part.parts.items()}, first, last)
-            elif isinstance(part, Combinations):
-                table = self.corners, self.jacobian, int(part.over_jacobian), self._sent(part.table), len(part.table)
-                kernels.launch("put_combinations", count * len(part.table), *table, first, *last)
             elif width:
-                kernels.launch("put_values", count * width, part, width, first, *last)
+                given: tuple[Any, ...] = part, part, part, 0, 0  # neither combined nor divided
+                if isinstance(part, Combinations):
+                    given = self.corners, self._sent(part.table), self.jacobian, 1, int(part.over_jacobian)
+                kernels.launch("put_numbers", count * width, *given, width, first, *last)
 
     def _numbers(self, part: Part) -> Part:
         """A part as it is put into records: combinations where the device computes in double precision, else numbers,
