@@ -37,6 +37,8 @@ DEVICE number conjugated(number a) { return number_of(a.re, -IM(a)); }
 
 DEVICE number plus(number a, number b) { return number_of(a.re + b.re, IM(a) + IM(b)); }
 
+DEVICE number minus(number a, number b) { return number_of(a.re - b.re, IM(a) - IM(b)); }
+
 /* total + a b. */
 DEVICE number plus_product(number total, number a, number b)
 {
@@ -59,16 +61,20 @@ DEVICE void keep_part(number a, SHARED wide_real *sums)
     sums[GROUP_SIZE + LOCAL_ID(0)] = IM(a);
 }
 
-/* A number that is one or two reals in memory. */
-DEVICE number read_number(GLOBAL const real_type *a)
+/* The number at `place` of an array with imaginary parts `pitch` reals further. */
+DEVICE number number_at(GLOBAL const real_type *a, int place, int pitch)
 {
-    return number_of(a[0], COMPLEX ? a[COMPLEX] : 0);
+    return number_of(a[place], COMPLEX ? a[COMPLEX * pitch + place] : 0);
 }
 
-DEVICE void write_number(number a, GLOBAL real_type *to)
+DEVICE void put_number(number a, GLOBAL real_type *to, int pitch)
 {
     to[0] = (real_type)a.re;
 #if COMPLEX
-    to[1] = (real_type)a.im;
+    to[pitch] = (real_type)a.im;
 #endif
 }
+
+/* A number that is one or two reals in memory, side by side. */
+DEVICE number read_number(GLOBAL const real_type *a) { return number_at(a, 0, 1); }
+DEVICE void write_number(number a, GLOBAL real_type *to) { put_number(a, to, 1); }

@@ -212,21 +212,11 @@ KERNEL combine(GLOBAL const real_type *crosses, GLOBAL const int *blocks, GLOBAL
     for (int e = LOCAL_ID(0); e < kept * size; e += GROUP_SIZE) {
         int l = e / size, i = e % size, first = kept < rank ? 0 : l, last = kept < rank ? rank : l + 1;
         GLOBAL const number *weights = (i < m ? left : right) + l * rank;
-        real_type re = R(0.0), im = R(0.0);
+        number total = number_of(0, 0);
         for (int k = first; k < last; k++) {
-            GLOBAL const real_type *a = part + (size_t)PARTS * ((size_t)k * size + i);
-            number w = number_of(1, 0);
-            if (kept < rank)
-                w = weights[k];
-            re += (real_type)w.re * a[0];
-#if COMPLEX
-            re -= (real_type)w.im * a[1];
-            im += (real_type)w.re * a[1] + (real_type)w.im * a[0];
-#endif
+            number weight = kept < rank ? weights[k] : number_of(1, 0);
+            total = plus_product(total, weight, read_number(part + (size_t)PARTS * ((size_t)k * size + i)));
         }
-        to[(size_t)PARTS * e] = re;
-#if COMPLEX
-        to[(size_t)PARTS * e + 1] = im;
-#endif
+        write_number(total, to + (size_t)PARTS * e);
     }
 }

@@ -76,11 +76,9 @@ KERNEL emit(GLOBAL const real_type *places, GLOBAL const real_type *normals, GLO
             UNROLL
             for (int q = 0; q < COMPONENTS; q++) {
                 GLOBAL const real_type *factor = factors + (size_t)(s * COMPONENTS + q) * 2 * pitch + d;
-                total = plus_product(total, number_of(factor[0], factor[pitch]), sums[q]);
+                total = plus_product(total, number_at(factor, 0, pitch), sums[q]);
             }
-            size_t to = (((size_t)boxes[own] * columns + GROUP(1)) * SPECTRA + s) * 2 * pitch + d;
-            x[to] = total.re;
-            x[to + pitch] = total.im;
+            put_number(total, x + (((size_t)boxes[own] * columns + GROUP(1)) * SPECTRA + s) * 2 * pitch + d, pitch);
         }
 }
 
@@ -113,8 +111,7 @@ KERNEL receive(GLOBAL const real_type *places, GLOBAL const real_type *normals, 
             UNROLL
             for (int s = 0; s < SPECTRA; s++) {
                 GLOBAL const real_type *factor = factors + (size_t)(q * SPECTRA + s) * 2 * pitch + d;
-                number pattern = number_of(own[2 * s * pitch + d], own[(2 * s + 1) * pitch + d]);
-                total = plus_product(total, number_of(factor[0], factor[pitch]), pattern);
+                total = plus_product(total, number_at(factor, 0, pitch), number_at(own, 2 * s * pitch + d, pitch));
             }
             patterns[q * GROUP_SIZE + t] = total;
         }

@@ -4,17 +4,9 @@
    a group is a pattern, in `translate_boxes` a column, whose SPECTRA patterns meet each factor while it is in a register.
 
    REAL: of all numbers. */
-#include "backends/prelude.h"
+#include "backends/devices/complex.h"
 
 #define ROWS 4
-
-/* a + i b times the complex number at `place` of a shift, whose imaginary parts are `pitch` numbers further. */
-DEVICE void turn(GLOBAL const real_type *shift, int place, int pitch, real_type *a, real_type *b)
-{
-    real_type re = *a, im = *b, p = shift[place], q = shift[pitch + place];
-    *a = re * p - im * q;
-    *b = re * q + im * p;
-}
 
 /* mid (boxes from `low` on, patterns, parity, part, rows, width): matrices theta (parity, rows, inner) times the sums and
    the differences of half circles. vector: whether patterns are components along unit vectors of theta or phi, which
@@ -32,22 +24,19 @@ KERNEL theta_pass(GLOBAL const real_type *theta, int rows, int inner, int width,
     GLOBAL const real_type *given = x + ((size_t)from * patterns + GROUP(1)) * 2 * pitch + f;
     GLOBAL const real_type *shift = down ? shifts + (size_t)(7 - octants[box]) * 2 * pitch + f : shifts;
     GLOBAL const real_type *even = theta + (vector ? rows * inner : 0), *odd = theta + (vector ? 0 : rows * inner);
-    real_type sums[ROWS][4] = {{0}};
+    number sums[ROWS][2] = {{{0}}};
     for (int t = 0; t < inner; t++) {
         int one = 2 * width * t, two = one + width;
-        real_type a = given[one], b = given[pitch + one], c = given[two], d = given[pitch + two];
+        number a = number_at(given, one, pitch), b = number_at(given, two, pitch);
         if (down) {
-            turn(shift, one, pitch, &a, &b);
-            turn(shift, two, pitch, &c, &d);
+            a = times(number_at(shift, one, pitch), a);
+            b = times(number_at(shift, two, pitch), b);
         }
         UNROLL
         for (int m = 0; m < ROWS; m++) {
             int at = (row + m < rows ? row + m : rows - 1) * inner + t;
-            real_type e = even[at], o = odd[at];
-            sums[m][0] += e * (a + c);
-            sums[m][1] += e * (b + d);
-            sums[m][2] += o * (a - c);
-            sums[m][3] += o * (b - d);
+            sums[m][0] = plus(sums[m][0], scaled(plus(a, b), even[at]));
+            sums[m][1] = plus(sums[m][1], scaled(minus(a, b), odd[at]));
         }
     }
     GLOBAL real_type *out = mid + ((size_t)own * patterns + GROUP(1)) * 4 * rows * width + f;
@@ -55,8 +44,8 @@ KERNEL theta_pass(GLOBAL const real_type *theta, int rows, int inner, int width,
     for (int m = 0; m < ROWS; m++)
         if (row + m < rows)
             UNROLL
-            for (int q = 0; q < 4; q++)
-                out[(size_t)(q * rows + row + m) * width] = sums[m][q];
+            for (int q = 0; q < 2; q++)
+                put_number(sums[m][q], out + (size_t)(2 * q * rows + row + m) * width, rows * width);
 }
 
 /* Patterns y (rows, 2 width) of the boxes from `low` on, from mid (boxes from `begin` on, patterns, parity, part, rows,
@@ -72,35 +61,30 @@ KERNEL phi_pass(GLOBAL const real_type *phi, int rows, int inner, int width, int
     if (i >= items || child == last)
         return;
     int row = i / width * ROWS, f = i % width;
-    real_type total[ROWS][4] = {{0}};
+    number total[ROWS][2] = {{{0}}};
     for (; child < last; child++) {
         GLOBAL const real_type *given = mid + ((size_t)(child - begin) * patterns + GROUP(1)) * 4 * rows * inner;
-        real_type sums[ROWS][4] = {{0}};
+        number sums[ROWS][2] = {{{0}}};
         for (int k = 0; k < inner; k++) {
             real_type e = phi[k * wide + f], o = phi[(inner + k) * wide + f];
             UNROLL
             for (int m = 0; m < ROWS; m++) {
                 int at = (row + m < rows ? row + m : rows - 1) * inner + k;
-                sums[m][0] += e * given[at];
-                sums[m][1] += e * given[rows * inner + at];
-                sums[m][2] += o * given[2 * rows * inner + at];
-                sums[m][3] += o * given[3 * rows * inner + at];
+                sums[m][0] = plus(sums[m][0], scaled(number_at(given, at, rows * inner), e));
+                sums[m][1] = plus(sums[m][1], scaled(number_at(given, 2 * rows * inner + at, rows * inner), o));
             }
         }
         GLOBAL const real_type *shift = up ? shifts + (size_t)octants[child] * 2 * pitch + f : shifts;
         UNROLL
         for (int m = 0; m < ROWS; m++) {
             int one = 2 * width * (row + m < rows ? row + m : rows - 1), two = one + width;
-            real_type a = sums[m][0] + sums[m][2], b = sums[m][1] + sums[m][3];
-            real_type c = sums[m][0] - sums[m][2], d = sums[m][1] - sums[m][3];
+            number a = plus(sums[m][0], sums[m][1]), b = minus(sums[m][0], sums[m][1]);
             if (up) {
-                turn(shift, one, pitch, &a, &b);
-                turn(shift, two, pitch, &c, &d);
+                a = times(number_at(shift, one, pitch), a);
+                b = times(number_at(shift, two, pitch), b);
             }
-            total[m][0] += a;
-            total[m][1] += b;
-            total[m][2] += c;
-            total[m][3] += d;
+            total[m][0] = plus(total[m][0], a);
+            total[m][1] = plus(total[m][1], b);
         }
     }
     GLOBAL real_type *out = y + ((size_t)(to + box) * patterns + GROUP(1)) * 2 * pitch + f;
@@ -108,9 +92,9 @@ KERNEL phi_pass(GLOBAL const real_type *phi, int rows, int inner, int width, int
     for (int m = 0; m < ROWS; m++)
         if (row + m < rows)
             UNROLL
-            for (int q = 0; q < 4; q++) {
-                size_t at = (size_t)(q % 2) * pitch + 2 * width * (row + m) + q / 2 * width;
-                out[at] = adds ? out[at] + total[m][q] : total[m][q];
+            for (int q = 0; q < 2; q++) {
+                GLOBAL real_type *at = out + (2 * (row + m) + q) * width;
+                put_number(adds ? plus(number_at(at, 0, pitch), total[m][q]) : total[m][q], at, pitch);
             }
 }
 
@@ -125,21 +109,16 @@ KERNEL translate_boxes(GLOBAL const real_type *y, int pitch, int directions, GLO
     if (d >= directions)
         return;
     GLOBAL const real_type *factor = factors + (size_t)(d / pair) * offsets * 2 * pair + d % pair;
-    real_type re[SPECTRA] = {0}, im[SPECTRA] = {0};
+    number totals[SPECTRA] = {{0}};
     for (int e = first[box]; e < first[box + 1]; e++) {
-        real_type a = factor[2 * pair * offset[e]], b = factor[2 * pair * offset[e] + pair];
+        number own_factor = number_at(factor, 2 * pair * offset[e], pair);
         GLOBAL const real_type *given = y + ((size_t)source[e] * columns + GROUP(1)) * SPECTRA * 2 * pitch + d;
         UNROLL
-        for (int s = 0; s < SPECTRA; s++) {
-            real_type p = given[2 * s * pitch], q = given[(2 * s + 1) * pitch];
-            re[s] += a * p - b * q;
-            im[s] += a * q + b * p;
-        }
+        for (int s = 0; s < SPECTRA; s++)
+            totals[s] = plus_product(totals[s], own_factor, number_at(given, 2 * s * pitch, pitch));
     }
     GLOBAL real_type *out = sums + ((size_t)own * columns + GROUP(1)) * SPECTRA * 2 * pitch + d;
     UNROLL
-    for (int s = 0; s < SPECTRA; s++) {
-        out[2 * s * pitch] = re[s];
-        out[(2 * s + 1) * pitch] = im[s];
-    }
+    for (int s = 0; s < SPECTRA; s++)
+        put_number(totals[s], out + 2 * s * pitch, pitch);
 }
