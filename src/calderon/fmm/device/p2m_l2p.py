@@ -40,7 +40,6 @@ class DeviceLine:
         else:
             self._functions = device.array(moments.runs(0, line.sums * int(line.starts[-1])).ravel())
         self._arms = None if line.arms is None else device.array(np.ascontiguousarray(line.arms, passes.real))
-        self.nbytes = self._functions.nbytes + 4 * (line.starts.size + runs.size) + self.places.nbytes
         self._kernels = Kernels.of(
             device, "fmm/device/p2m_l2p.c", self._functions.dtype, GROUP, WORK_REAL=passes.real, RANK=passes.rank,
             COLUMNS=passes.columns, VALUES=line.values,

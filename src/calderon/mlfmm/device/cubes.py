@@ -159,10 +159,13 @@ class PointsOfCubes:
         low, real = self.cubes.low, self.cubes.real.type
         return self.cubes.levels[number].large, low.pitch, real(low.k.real), real(low.k.imag / low.k.real)
 
-    def to_sums(self, currents: Any, columns: int) -> Any:
-        """Charges and dipoles (point, column, SUMS, PARTS) of currents, of the points in these leaves."""
+    def to_sums(self, charges: Any, columns: int) -> Any:
+        """Charges and dipoles (point, column, SUMS, PARTS) of currents, of the points in these leaves; those of scalars
+        as they are."""
+        if self.cubes.sums == 1:
+            return charges
         rows = SUMS * len(PARTS)
-        return self._combined(self._given, self._sent, rows, self._kinds, currents, columns, self.empty(columns))
+        return self._combined(self._given, self._sent, rows, self._kinds, charges, columns, self.empty(columns))
 
     def from_sums(self, sums: Any, columns: int, fields: Any) -> None:
         """Store the fields of the points in these leaves that have some, from values and gradients of their sums."""

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import Device, require_device_memory
-from calderon.mlfmm.device.passes import passing_bytes
-from calderon.mlfmm.device.product import DeviceFar
-from calderon.mlfmm.far import KINDS, Far
+from calderon.mlfmm.device.product import DeviceFar, far_bytes
+from calderon.mlfmm.far import Far
 from calderon.products.device.near_points import NearPoints
 from calderon.products.device.tables import indices
 from calderon.products.device.vectors import zeros
@@ -71,16 +70,9 @@ class DevicePointFar:
 
     def __init__(self, device: Device, far: Far, together: int) -> None:
         """together: columns at most that pass the tree at once."""
-        real = far.traversal.real
-        needed = far.nbytes_of(together, 4) + passing_bytes(far.traversal, together * far.traversal.spectra)
-        sides = (far.sources, far.source_kinds), (far.targets, far.target_kinds)
-        places = {id(each): int(each.starts[-1]) for each, _ in sides}
-        needed += sum(places.values()) * 3 * real.itemsize
-        numbers = (int(each.starts[-1]) * sum(KINDS[kind] for kind in kinds) for each, kinds in sides)
-        needed += 2 * sum(numbers) * together * real.itemsize
-        require_device_memory(device, needed, "a sum by plane waves", ADVICE)
+        require_device_memory(device, far_bytes(far, together), "a sum by plane waves", ADVICE)
         self.device, self.far = device, DeviceFar(device, far)
-        self.real, self.points = real, int(far.targets.starts[-1])
+        self.real, self.points = far.traversal.real, int(far.targets.starts[-1])
 
     def product(self, x: NDArray[Any]) -> NDArray[Any]:
         """Fields (targets, columns, components) of charges (sources, columns, components)."""

@@ -36,7 +36,7 @@ class _Side:
         points = DevicePoints(device, host, far.traversal.real, other.points if other else None)
         self.points: DevicePoints = points
         self.waves = DeviceWaves(device, points, kinds, complex(far.k), far.traversal, leaves, own)
-        self.cubes = None if cubes is None else PointsOfCubes(device, cubes, points, kinds, far.lists, own)
+        self.cubes: Any = None if cubes is None else PointsOfCubes(device, cubes, points, kinds, far.lists, own)
 
 
 class DeviceFar:
@@ -48,7 +48,7 @@ class DeviceFar:
 
     def __init__(self, device: Device, far: Far, before: "DeviceFar | None" = None) -> None:
         """Send a far field, without points that `before`, another one, has on the device."""
-        self.host, self.vector, self.low = far, far.traversal.vector, far.low
+        self.host = far
         self.passes = DevicePasses(device, far.traversal)
         self.cubes = None if far.low is None else DeviceCubes(device, far.low, far.sums)
         charges = _Side(device, far, False, self.cubes, before.sides[0] if before else None)
@@ -63,46 +63,32 @@ class DeviceFar:
                 self.below.append(DeviceWaves(device, own, far.below, complex(far.k), far.traversal, there, every))
 
     def store_fields(self, charges: Any, fields: Any, columns: int, transposed: bool = False) -> None:
-        """Store the fields of all charges (points, columns, components) at the points that have some."""
+        """Store the fields of all charges (points, columns, components) at the points that have some.
+
+        columns: vectors times `rank`. Boxes of all levels with cubes have equivalent sources; plane waves of those of
+        the coarsest of these levels are added to `outgoing`, and `incoming` ones to their potentials, times 4 pi, which
+        the last step divides all fields by.
+        """
         given, wanted = self.sides[::-1] if transposed else self.sides
         outgoing, incoming = self.passes.empty(columns, False), self.passes.empty(columns, True)
+        sources, cubes = list[Any](), self.cubes
+        # P2M and M2M, to the leaves with plane waves and on all levels with cubes
         given.waves.emit(charges, given.components, outgoing, columns)
-        sources = self._sources(given, charges, outgoing, columns)
+        if cubes is not None:
+            sources = cubes.outgoing(given.cubes, given.cubes.to_sums(charges, columns), columns * cubes.sums)
+            if self.below:
+                self.below[0].emit(sources[0], cubes.sums, outgoing, columns)
+        # all passes between plane waves, L2P, and M2L, L2L and L2P of cubes
         self.passes.run(outgoing, incoming, columns)
         wanted.waves.receive(incoming, columns, fields, wanted.components)
-        if self.cubes is not None:
-            self._fields(self.cubes, wanted, sources, incoming, fields, columns)
-
-    def _sources(self, side: _Side, charges: Any, outgoing: list[Any], columns: int) -> list[Any]:
-        """Upward pass of the levels with cubes (P2M, M2M): equivalent sources of all these levels from the charges.
-        Plane waves of those of the coarsest level are added to `outgoing`. columns: vectors times `rank`."""
-        if self.cubes is None or side.cubes is None:
-            return []
-        numbers = side.cubes.to_sums(charges, columns) if self.vector else charges
-        found = self.cubes.outgoing(side.cubes, numbers, columns * self.cubes.sums)
-        if self.below:
-            self.below[0].emit(found[0], self.cubes.sums, outgoing, columns)
-        return found
-
-    def _fields(
-        self, cubes: DeviceCubes, side: _Side, sources: list[Any], incoming: list[Any], fields: Any, columns: int
-    ) -> None:
-        """Downward pass of the levels with cubes (M2L, L2L, L2P): store `fields` at the points of their leaves.
-
-        sources: equivalent sources of each level (`_sources`); incoming: patterns of plane waves of the levels above
-        the cubes; columns: vectors times `rank`.
-        """
-        assert side.cubes is not None
-        # M2L: potentials on the cubes of each level from the sources of separated boxes
-        found = cubes.across(sources, columns * cubes.sums)
-        # plane waves from above are added on the coarsest cubes, times 4 pi, which the last step divides all fields by
-        if self.below:
-            self.below[-1].receive(incoming, columns, found[0], cubes.sums, scale=4 * np.pi, adds=True)
-        # L2L and L2P: potentials of children, then fields at points, of currents from sums of scalars
-        values = side.cubes.empty(columns) if self.vector else fields
-        cubes.incoming(side.cubes, found, values, columns * cubes.sums)
-        if self.vector:
-            side.cubes.from_sums(values, columns, fields)
+        if cubes is not None:
+            found = cubes.across(sources, columns * cubes.sums)
+            if self.below:
+                self.below[-1].receive(incoming, columns, found[0], cubes.sums, scale=4 * np.pi, adds=True)
+            values = wanted.cubes.empty(columns) if cubes.sums > 1 else fields
+            cubes.incoming(wanted.cubes, found, values, columns * cubes.sums)
+            if cubes.sums > 1:
+                wanted.cubes.from_sums(values, columns, fields)
 
 
 class DeviceMedium(DeviceOperator):
@@ -169,28 +155,26 @@ def _table_bytes(medium: Medium) -> int:
     if medium.far is None or medium.waves is None:
         return 0
     far, real = medium.far, medium.far.traversal.real
-    total = far.nbytes_of(0, 4) + 10 * sum(medium.shape) * real.itemsize
-    # places, normals and maps
-    sides = {id(each.listed): each for each in (medium.waves.tests, medium.waves.charges)}
-    for side, points, _ in sides.values():
-        total += map_bytes(side, far.receiving, real)
-        total += (7 if points.is_mixed else 3) * int(side.starts[-1]) * real.itemsize
-    return total
+    sides = {id(each.listed): each.listed for each in (medium.waves.tests, medium.waves.charges)}
+    maps = sum(map_bytes(side, far.receiving, real) for side in sides.values())
+    return far_bytes(far, 0) + 10 * sum(medium.shape) * real.itemsize + maps
 
 
 def _product_bytes(medium: Medium) -> int:
     """Bytes of sums of near blocks, and then of patterns, charges and fields, of a product with one column."""
     stores = [each.store for each in medium.near]
     near = max((2 * each.work.itemsize * sums_of(each) for each in stores), default=0)
-    if medium.far is None or medium.waves is None:
-        return near
-    far, real = medium.far, medium.far.traversal.real
-    total = (
-        far.nbytes_of(medium.rank)
-        - far.nbytes_of(0)
-        + passing_bytes(far.traversal, medium.rank * far.traversal.spectra)
-    )
-    for side, *_ in (medium.waves.tests, medium.waves.charges):
-        parts = SUMS * 4 if far.low and far.traversal.vector else side.components
-        total += 2 * parts * medium.rank * int(side.starts[-1]) * real.itemsize
-    return max(near, total)
+    far = 0 if medium.far is None else far_bytes(medium.far, medium.rank) - far_bytes(medium.far, 0)
+    return max(near, far)
+
+
+def far_bytes(far: Far, columns: int) -> int:
+    """Bytes of a far field on a device with the points of both sides, and of its products with so many columns: of
+    patterns, of charges and fields, and of what is between two passes."""
+    real, total = far.traversal.real, far.nbytes_of(columns, 4)
+    total += passing_bytes(far.traversal, columns * far.traversal.spectra)
+    for side, (points, kinds) in enumerate(((far.sources, far.source_kinds), (far.targets, far.target_kinds))):
+        parts = SUMS * 4 if far.low and far.traversal.vector else sum(KINDS[kind] for kind in kinds)
+        places = 0 if side and points.same_places(far.sources) else 7 if points.is_mixed else 3
+        total += (2 * parts * columns + places) * int(points.starts[-1]) * real.itemsize
+    return total

@@ -8,20 +8,22 @@ from numpy.typing import NDArray
 from calderon.backends import Device
 from calderon.mlfmm.channels import Listed, ListedMap
 from calderon.pairs.grouping import grouped
-from calderon.products.device.tables import indices
+from calderon.products.device.tables import indices, sent
 from calderon.products.device.vectors import Vectors, add_sums, vector_kernels
 
 
 class Map(NamedTuple):
-    """One of `ListedMap` on a device, with its factors of all traversals; starts, entries: of its transposed."""
+    """A map on a device with its factors of all traversals; transposed: starts and entries of the map the other way."""
 
-    tables: tuple[Any, Any, Any]
+    listed: ListedMap
     transposed: tuple[Any, Any]
     weights: Any
-    width: int
-    component: int
-    begin: int
     unknowns: int
+
+    @property
+    def width(self) -> int:
+        """Components of a charge that the map has."""
+        return int(self.listed.parts.shape[2])
 
 
 def map_bytes(listed: Listed, receiving: tuple[int, int], real: np.dtype[Any]) -> int:
@@ -65,10 +67,8 @@ class DeviceMaps:
         unknowns = int(each.number.max(initial=-1)) + 1
         starts, order = grouped(each.number[low:high], unknowns)
         entries = np.stack([triangle[low + order], low + order], axis=1)
-        first, number, starts, entries = (indices(self.device, a) for a in (each.first, each.number, starts, entries))
-        parts = self.device.array(each.parts.astype(self.real, copy=False))
-        given = each.parts.shape[2], each.component, each.begin, unknowns
-        return Map((first, number, parts), (starts, entries), weights, *given)
+        there = sent(self.device, each._replace(parts=each.parts.astype(self.real, copy=False)))
+        return Map(there, (indices(self.device, starts), indices(self.device, entries)), weights, unknowns)
 
     def shape(self, columns: int) -> tuple[int, int]:
         """Dimensions of charges or fields, (point, column * rank * component * part)."""
@@ -78,17 +78,17 @@ class DeviceMaps:
         """Charges of vectors; sign: -1 for those of their conjugates, else 1."""
         out, kind = self.device.empty(self.shape(x.columns), self.real), self.real.type
         for number, each in enumerate(self._maps):
-            sizes = self.listed.points, each.width, each.component
-            given = *sizes, each.weights, self.rank, self.components, x.array, x.first + each.begin
-            rest = x.pitch, kind(sign), self.points, x.columns, int(number > 0), out
-            self._kernels.launch("spread", (self.points, x.columns), *each.tables, *given, *rest)
+            begin, component, *tables = each.listed
+            given = *tables, self.listed.points, each.width, component, each.weights, self.rank, self.components
+            rest = x.array, x.first + begin, x.pitch, kind(sign), self.points, x.columns, int(number > 0), out
+            self._kernels.launch("spread", (self.points, x.columns), *given, *rest)
         return out
 
     def gather(self, fields: Any, factor: complex, y: Vectors, sign: float) -> None:
         """y += factor times the transposed of `spread` of fields, or its conjugate if the sign is -1."""
         apart = 2 * self.rank * self.components
         for each in self._maps:
-            numbers = fields, 2 * each.component, y.columns * apart, apart, 1
-            given = (*each.transposed, 2, self.listed.points), each.unknowns, numbers, factor, y.after(each.begin), sign
-            weights = each.weights, self.rank, self.components
-            add_sums(self._kernels, *given, (each.tables[2], each.width), weights)
+            begin, component, _, _, parts = each.listed
+            numbers = fields, 2 * component, y.columns * apart, apart, 1
+            given = (*each.transposed, 2, self.listed.points), each.unknowns, numbers, factor, y.after(begin), sign
+            add_sums(self._kernels, *given, (parts, each.width), (each.weights, self.rank, self.components))

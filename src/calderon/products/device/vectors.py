@@ -41,7 +41,6 @@ class DevicePlaces:
         starts, order = grouped(unknowns, dimension)
         self._unknowns, *self._of_unknown = (indices(device, each) for each in (unknowns, starts, order))
         self._kernels = vector_kernels(device, real)
-        self.nbytes = 4 * (2 * self.count + dimension + 1)
 
     def empty(self, planes: int) -> Any:
         """Room for numbers."""
