@@ -216,9 +216,7 @@ class ElastodynamicBlock(ElasticBlock):
         rows = Component(FIFTH), Component(MIXED), Component(THIRD)
         return scalar._replace(
             defines=(("FORM", f'"{FOLDER / "elastodynamics.h"}"'), *local, *SCALAR_DATA.defines),
-            sizes=(3 * sizes[0], 3 * sizes[1]),
             regular=form.regular,
-            special=form.special,
             rows=rows if normal else (Component(VALUES), Component(SLOPES)),
         )
 

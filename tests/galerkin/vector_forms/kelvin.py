@@ -109,7 +109,7 @@ class ElasticBlock(Block):
     def device_form_of(cls, integrand, test, trial):
         defines = ("FORM", f'"{HEADER}"'), *SCALAR_DATA.defines
         form = scalar_device_form(integrand, test, trial)
-        return form._replace(defines=defines, sizes=(3, 3), regular=DYAD, special=DYAD, rows=SLOPE)
+        return form._replace(defines=defines, regular=DYAD, rows=SLOPE)
 
     def moment_functions(self, rule):
         return (barycentric_functions(rule, 6),) * 2

@@ -36,23 +36,20 @@ class DeviceForm(NamedTuple):
 
     defines: those of all sources, with FORM, the header of the form. functions(rule): (TESTS, P) and (TRIALS, P) values
     of the functions whose moments the regular part sums. data(block, test): the record of the triangles of a side with
-    its parts. sizes: local test and trial functions. numbers: of the data of a triangle at most. row_records(nodes): in
-    rows and columns, the record of a triangle, and of each of its functions if these have one. row_tables(block, test,
-    order, nodes, reach): the triangles of a side in that order, which have these squares of distances, the table of the
-    side, and the record of its triangles with its parts.
-    regular, special: components of regular pairs, and of touching and near ones. rows: the one component that rows and
-    columns sum, times numbers of the form (`node_of`).
+    its parts. numbers: of the data of a triangle at most. row_records(nodes): in rows and columns, the record of a
+    triangle, and of each of its functions if these have one. row_tables(block, test, order, nodes, reach): the
+    triangles of a side in that order, which have these squares of distances, the table of the side, and the record of
+    its triangles with its parts. regular: components of regular pairs. rows: the one component that rows and columns
+    sum, times numbers of the form (`node_of`).
     """
 
     defines: Defines
     functions: Callable[[TriangleRule], Data]
     data: Callable[[Any, bool], Nested]
-    sizes: tuple[int, int]
     numbers: int
     row_records: Callable[[Nodes], tuple[Record, ...]]
     row_tables: Callable[..., RowTables]
     regular: Components
-    special: Components
     rows: Components
 
 
@@ -60,17 +57,15 @@ def scalar_device_form(
     integrand: Integrand, test: Space | NodalVectorSpace, trial: Space | NodalVectorSpace
 ) -> DeviceForm:
     """Products of local functions, or integrated by parts (scalar.h)."""
-    sizes = test.element.size, trial.element.size
-    local = ("TESTS", sizes[0]), ("TRIALS", sizes[1]), ("CURLS", int(integrand.curls))
+    local = ("TESTS", test.element.size), ("TRIALS", trial.element.size), ("CURLS", int(integrand.curls))
     defines: Defines = ("FORM", '"galerkin/forms/scalar.h"'), *local, *SCALAR_DATA.defines
-    components = ((integrand.component,),) * 3
 
     def functions(rule: TriangleRule) -> Data:
         """Values of the local functions of both sides at the points of a rule."""
         return test.element.values(rule.points), trial.element.values(rule.points)
 
-    given = defines, functions, _scalar_data, sizes, SCALAR_DATA.length, scalar_row_records, _scalar_row_tables
-    return DeviceForm(*given, *components)
+    given = defines, functions, _scalar_data, SCALAR_DATA.length, scalar_row_records, _scalar_row_tables
+    return DeviceForm(*given, (integrand.component,), (integrand.component,))
 
 
 def elastic_device_form(integrand: Integrand, test: NodalVectorSpace, trial: NodalVectorSpace) -> DeviceForm:
@@ -79,9 +74,8 @@ def elastic_device_form(integrand: Integrand, test: NodalVectorSpace, trial: Nod
     sizes = test.element.size, trial.element.size
     local = ("TESTS", sizes[0]), ("TRIALS", sizes[1]), ("ELASTIC_NORMAL", ("none", "test", "trial").index(normal))
     defines: Defines = ("FORM", '"galerkin/forms/elastic.h"'), *local, *SCALAR_DATA.defines
-    form, in_rows = elastic_form(normal, *sizes), (Component(1 if normal == "none" else 2),)
-    sizes = 3 * sizes[0], 3 * sizes[1]
-    return scalar._replace(defines=defines, sizes=sizes, regular=form.regular, special=form.special, rows=in_rows)
+    in_rows = (Component(1 if normal == "none" else 2),)
+    return scalar._replace(defines=defines, regular=elastic_form(normal, *sizes).regular, rows=in_rows)
 
 
 def component_defines(components: Components, others: Components = ()) -> Defines:
@@ -127,9 +121,8 @@ def edge_device_form(form: Form, functions: int) -> DeviceForm:
         """Values of the functions of the moments of both sides at the points of a rule."""
         return barycentric_functions(rule, form.tests), barycentric_functions(rule, 3)
 
-    sizes = functions, 3
-    given = defines, moment_functions, _edge_data, sizes, numbers, _edge_row_records, _edge_row_tables
-    return DeviceForm(*given, form.regular, form.special, form.regular)
+    given = defines, moment_functions, _edge_data, numbers, _edge_row_records, _edge_row_tables
+    return DeviceForm(*given, form.regular, form.regular)
 
 
 def _edge_data(block: Any, test: bool) -> Nested:

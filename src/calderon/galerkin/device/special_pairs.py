@@ -1,14 +1,13 @@
 """Touching and near pairs of triangles, found and integrated on a device, where their local matrices stay as a list.
 
 What is integrated how is decided as on the processor. Moments are integrated by touching_pairs.c, and scatter.c makes
-local matrices of them; pairs for which the device has no rule are cut into parts, or integrated on the processor. What
-sources read of a form is in forms.py.
+local matrices of them; pairs for which the device has no rule, which are few, are integrated on the processor, in parts
+or by lines. What sources read of a form is in forms.py.
 """
 
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,16 +22,15 @@ from calderon.galerkin.device.nodes import Nodes
 from calderon.galerkin.device.triangles import DeviceTriangles
 from calderon.galerkin.limits import resolved_triangles
 from calderon.galerkin.regular.distant import Zones
-from calderon.galerkin.rows.special_pairs import FoundPairs, SpecialPairs
+from calderon.galerkin.rows.special_pairs import SPAN, FoundPairs, SpecialPairs
 from calderon.galerkin.selection import vertex_numbers
 from calderon.greens import Radial
 from calderon.greens.green import green_defines
 from calderon.mesh.geometry import Extents
-from calderon.pairs.device import TRIANGLE_OF_PAIRS, Candidates, DevicePairs, PairSide, SentPairs
-from calderon.pairs.near import restriction
+from calderon.pairs.device import TRIANGLE_OF_PAIRS, Candidates, DevicePairs, PairSide
 from calderon.pairs.overlaps import refuse_overlaps
-from calderon.pairs.rules import Batch, tables_in_pairs
-from calderon.pairs.tables import ProductTable, RuleTable
+from calderon.pairs.rules import tables_in_pairs
+from calderon.pairs.tables import RuleTable
 
 INVERSES = np.zeros((3, 3, 3), np.int8)
 """The inverse of each permutation of three, by its first two numbers."""
@@ -90,9 +88,10 @@ class DeviceSpecialPairs(SpecialPairs):
         these."""
         self.coefficients = self._coefficients(factor)
         self.device_form = self.device_form_of(self.integrand, self.test_space, self.trial_space)
-        self.local_shape, self.distant_rule = self.device_form.sizes, self._distant_rule()
+        self.local_shape = self.test.places.shape[1], self.trial.places.shape[1]
+        self.distant_rule = self._distant_rule()
         self.stored = np.empty(0, self.out.dtype).real.dtype
-        form = *self.device_form.defines, *component_defines(self.device_form.special)
+        form = *self.device_form.defines, *component_defines(self.form.special)
         green = green_defines(self.green)
         # a thread for each moment at least
         group = SMALL_GROUP * math.ceil(math.prod(self.moment_sizes) / SMALL_GROUP)
@@ -106,8 +105,7 @@ class DeviceSpecialPairs(SpecialPairs):
         return ()
 
     def _prepare(self) -> None:
-        """Find the pairs and integrate them on the device; those in parts are put together here, and close ones
-        integrated."""
+        """Find the pairs and integrate them on the device; those in parts and close ones are integrated here."""
         self._send_data()
         self.there = pairs = DevicePairs(self._candidates(), self.wanted, self.half, self._vanishing)
         self.specials = pairs.specials
@@ -122,13 +120,13 @@ class DeviceSpecialPairs(SpecialPairs):
         if pairs.ordered:
             elements = self.test_space.element, self.trial_space.element
             table = tables_in_pairs(pairs.codes, self.wanted.power, elements, self._rule_type)
-            rules, points = self._on_device(table), len(self.device_form.special) * np.diff(table.starts)
+            rules, points = self._on_device(table), len(self.form.special) * np.diff(table.starts)
             count_work(self.device, "moments", lambda: float(points @ pairs.counts))
             own = self._records(self.test_there)
             other = own if self.trial_there is self.test_there else self._records(self.trial_there)
         for first in range(0, pairs.ordered, TOGETHER):
             count = min(TOGETHER, pairs.ordered - first)
-            self._place(pairs, first, *self._moments_of(pairs.sent, first, count, rules, (own, other)))
+            self._place(pairs, first, *self._moments_of(pairs, first, count, rules, (own, other)))
         if len(pairs.others):
             self._place(pairs, pairs.ordered, *map(self.device.array, self._moments_here(pairs)))
 
@@ -191,17 +189,17 @@ class DeviceSpecialPairs(SpecialPairs):
         return there.packed(TRIANGLE, parts, self._moment_type)
 
     def _moments_of(
-        self, pairs: SentPairs, first: int, count: int, tables: tuple[Any, ...], records: Sequence[Any]
+        self, pairs: DevicePairs, first: int, count: int, tables: tuple[Any, ...], records: Sequence[Any]
     ) -> tuple[Any, Any]:
         """(components, count, A * B) real and imaginary moments of the pairs from number `first` on, functions numbered
         in the order of their rules; tables: of `_on_device`; records: of the triangles of both sides."""
         kind, (points, products, parameters, starts, all_points) = self._moment_type, tables
-        shape = (len(self.device_form.special), count, math.prod(self.moment_sizes))
+        shape = (len(self.form.special), count, math.prod(self.moment_sizes))
         out = self.device.empty(shape, kind)
         out_i = self.device.empty(shape if self.green.is_complex else (1,), kind)
         self._integrating.launch(
-            "moments", shape[0] * count * self._integrating.group, *records, *pairs[:3], points, products, parameters,
-            pairs.rules, starts, all_points, first, count, out, out_i,
+            "moments", shape[0] * count * self._integrating.group, *records, *pairs.sent[:3], points, products,
+            parameters, pairs.sent.rules, starts, all_points, first, count, out, out_i,
         )  # fmt: skip
         return out, out_i
 
@@ -211,48 +209,24 @@ class DeviceSpecialPairs(SpecialPairs):
         spaces, chosen = (self.test_space, self.trial_space), (self.test.triangles, self.trial.triangles)
         corners = self.test_surface.corners, self.trial_surface.corners
         refuse_overlaps(spaces, chosen, corners, pairs.touching, pairs.near, pairs.ratios.astype(np.float64))
-        components, keys = self.device_form.special, _keys(pairs.others)
+        components, keys = self.form.special, _keys(pairs.others)
         order, done = np.argsort(keys), np.zeros(len(keys), bool)
         shape = 1 + self.green.is_complex, len(components), len(keys), *self.moment_sizes
         totals = np.zeros(shape, self._moment_type)
         for batch in self._batches(pairs.touching, pairs.near, pairs.ratios):
-            if batch.parts is not None:
-                moments = self._moments_of_parts(batch)
-            elif batch.close is not None:
-                moments = list(self._all_moments(batch, components).swapaxes(0, 1))
-            else:  # whole pairs, which the device integrates
+            if batch.parts is None and batch.close is None:  # whole pairs, which the device integrates
                 continue
-            # a pair may have several parts
-            place = order[np.searchsorted(keys, _keys(batch.pairs.triangles), sorter=order)]
-            for total, values in zip(totals, moments, strict=False):
-                for component, each in zip(total, values, strict=True):
-                    np.add.at(component, place, each)
-            done[place] = True
+            for low in range(0, len(batch.rules), SPAN):
+                some = batch.part(slice(low, low + SPAN))
+                # a pair may have several parts
+                place = order[np.searchsorted(keys, _keys(some.pairs.triangles), sorter=order)]
+                for number, values in enumerate(self._all_moments(some)):
+                    for total, each in zip(totals[:, number], values, strict=False):
+                        np.add.at(total, place, each)
+                done[place] = True
         assert done.all(), "a pair of triangles has two rules"
         flat = totals.reshape(*shape[:3], -1)
         return flat[0], flat[-1]
-
-    def _moments_of_parts(self, batch: Batch) -> list[NDArray[Any]]:
-        """Real moments (components, n, A, B) of the pairs of a batch, each on parts of its triangles, with functions on
-        the whole ones; then imaginary ones, if there are any."""
-        count, components = len(batch.pairs.triangles), len(self.device_form.special)
-        if not count:
-            return []
-        assert batch.parts is not None
-        # parts as triangles of their own
-        cuts = zip((self.test_surface, self.trial_surface), batch.pairs.triangles.T, batch.parts, strict=True)
-        records = [self._records(DeviceTriangles(self.device, side.parts(*cut))) for side, *cut in cuts]
-        itself = np.repeat(np.arange(count)[:, None], 2, axis=1)
-        given, kinds = (itself, *batch.pairs[1:], batch.rules), (np.int32, np.int8, np.int8, np.int32)
-        sent = (self.device.array(np.ascontiguousarray(*each)) for each in zip(given, kinds, strict=True))
-        tables = batch.tables.in_pairs() if isinstance(batch.tables, ProductTable) else batch.tables
-        count_work(self.device, "moments", partial(float, components * np.diff(tables.starts)[batch.rules].sum()))
-        moments = self._moments_of(SentPairs(*sent), 0, count, self._on_device(tables), records)
-        # from functions on parts to those on the whole triangles
-        elements = self.test_space.element, self.trial_space.element
-        left, right = (restriction(*each) for each in zip(elements, batch.parts, strict=True))
-        found = [self.device.to_host(each) for each in moments[: 1 + self.green.is_complex]]
-        return [left @ each.reshape(components, count, *self.moment_sizes) @ right.swapaxes(1, 2) for each in found]
 
     def _place(self, pairs: DevicePairs, first: int, moments: Any, moments_i: Any) -> None:
         """Make the local matrices of the pairs from number `first` on, which have these moments."""
