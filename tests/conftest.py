@@ -218,6 +218,25 @@ def typical_rates():
 
 
 @pytest.fixture(autouse=True, scope="session")
+def pictures_of_few_pixels():
+    """Pictures have a sixteenth of the pixels of those of users: to draw them takes a third of the time of tests of
+    reports."""
+    from calderon.plots import style
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(style.save, "__defaults__", (100,))
+        yield
+
+
+@pytest.fixture
+def all_pixels(monkeypatch):
+    """Pictures are those of users."""
+    from calderon.plots import style
+
+    monkeypatch.setattr(style.save, "__defaults__", (400,))
+
+
+@pytest.fixture(autouse=True, scope="session")
 def one_process_compiles():
     """Commands start no second process that compiles: other tests take its processor, and it compiles more than the
     command needs. tests/test_warm_up.py starts it."""

@@ -28,6 +28,7 @@ COARSE = {
 SCRIPTS = sorted((Path(__file__).parents[2] / "examples").glob("[!_]*.py"))
 
 
+@pytest.mark.usefixtures("all_pixels")
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_an_example_meets_its_number(script, tmp_path):
     runpy.run_path(str(script))["main"](tmp_path, **COARSE.get(script.stem, {}))

@@ -188,7 +188,6 @@ def test_materials_by_tag_and_frequencies():
     volume = cal.TetrahedralMesh(ball().vertices, ball().tetrahedra, outer, {"low": 0, "high": 1})
     both = cal.ElasticScattering(volume, frequency=1500 / (2 * np.pi), material={"low": STEEL, 1: STEEL}, fluid=WATER)
     assert both.wavenumber == pytest.approx(1.0)
-    assert difference(both.solve(WAVE), solution()) < 1e-9
     sweep = both.sweep([1500 / (2 * np.pi), 239.0], WAVE)
     assert [each.frequency for each in sweep] == pytest.approx([238.73, 239.0], rel=1e-4)
     assert difference(sweep[0], solution()) < 1e-9

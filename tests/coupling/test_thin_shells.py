@@ -34,41 +34,46 @@ def test_a_shell_of_one_layer_has_the_mass_and_the_stiffness_of_the_series(ka, h
 
 @cache
 def coarse():
-    """A shell of 5 % with 240 tetrahedra, and its solutions."""
+    """A shell of 5 % with 240 tetrahedra."""
     wall = cal.mesh.spherical_shell(1.0, 0.05, h=0.6)
-    body = cal.ElasticScattering(wall, 1.0, material=STEEL, fluid=WATER).body
-    return body, {ka: solved(body.structure, ka) for ka in (1.0, 2.0, 3.0)}
+    return cal.ElasticScattering(wall, 1.0, material=STEEL, fluid=WATER).body
+
+
+@cache
+def expected():
+    """Its solutions."""
+    return {ka: solved(coarse().structure, ka) for ka in (1.0, 2.0, 3.0)}
 
 
 def test_a_shell_by_its_matrices():
-    body, expected = coarse()
-    assert difference(solved(body.volume, 2.0), expected[2.0]) < 1e-9
+    assert difference(solved(coarse().volume, 2.0), expected()[2.0]) < 1e-9
 
 
 @pytest.mark.parametrize(("number", "bound"), [(40, 1e-2), (80, 1e-3)])
 def test_a_shell_by_its_modes_and_their_static_rest(number, bound):
     """40 modes reach to ka = 4.8."""
-    (body, expected), shift = coarse(), 750.0**2
+    body, shift = coarse(), 750.0**2
     whole = body.structure
     frequencies, shapes = whole.modes(number, shift)
     nodes = cal.coupling.trace(body.basis, cal.P2(whole.surface))
     there = np.stack([nodes @ part for part in np.split(shapes, 3)], axis=1).transpose(2, 0, 1)
     modal = cal.Structure.from_modes(frequencies, there, whole.space, rest=whole.static_rest(shift))
-    assert max(difference(solved(modal, ka), each) for ka, each in expected.items()) < bound
+    assert max(difference(solved(modal, ka), each) for ka, each in expected().items()) < bound
 
 
 @pytest.mark.parametrize(
-    ("given", "steps"),
+    ("ka", "given", "steps"),
     [
-        ({}, (60, 40, 16)),
-        pytest.param({"inside": cal.Fluid(870.0, 1380.0)}, (60, 40, 25), marks=pytest.mark.variant),
+        (1.0, {}, (15, 8, 8)),
+        pytest.param(3.0, {}, (60, 40, 16), marks=pytest.mark.variant),
+        pytest.param(3.0, {"inside": cal.Fluid(870.0, 1380.0)}, (60, 40, 25), marks=pytest.mark.variant),
     ],
 )
-def test_modes_around_the_frequency_precondition(given, steps):
+def test_modes_around_the_frequency_precondition(ka, given, steps):
     """A thin shell has many modes in vacuo, of which a rigid body knows nothing."""
     wall = cal.mesh.spherical_shell(1.0, 0.02, h=0.6)
     lossy = cal.ElasticMaterial.from_wave_speeds(7700.0, 5950.0, 3240.0, loss_factor=1e-3 if given else 0.0)
-    problem, wave = cal.ElasticScattering(wall, 3.0, material=lossy, fluid=WATER, **given), cal.PlaneWave([0, 0, 1])
+    problem, wave = cal.ElasticScattering(wall, ka, material=lossy, fluid=WATER, **given), cal.PlaneWave([0, 0, 1])
     direct, taken = problem.solve(wave, method="dense"), []
     for preconditioner in ("mass", "osrc", "modes"):
         options = {"solver": "gmres", "rtol": 1e-6, "preconditioner": preconditioner}
@@ -96,5 +101,5 @@ def test_walls_that_bend_too_little():
         cal.ElasticScattering(plate, **given)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        cal.ElasticScattering(coarse()[0].volume, **given)
+        cal.ElasticScattering(coarse().volume, **given)
         cal.ElasticScattering(plate, **given | {"frequency": frequency / 9})

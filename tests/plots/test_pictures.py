@@ -191,7 +191,7 @@ def test_the_same_numbers_give_the_same_bytes(ending, tmp_path):
         assert names[0].read_bytes() == names[1].read_bytes()
 
 
-def test_a_solid_shows_its_edges_and_marks_what_is_seen(tmp_path):
+def test_a_solid_shows_its_edges_and_marks_what_is_seen(tmp_path, all_pixels):
     """The vertex nearest to the eye is seen and the one opposite is not; sharp edges are dark lines of the body."""
     box = cube(1.0, 0.5)
     eye = np.array([np.cos(0.4) * np.cos(-1.0), np.cos(0.4) * np.sin(-1.0), np.sin(0.4)])
