@@ -10,7 +10,7 @@ from calderon.backends.vectors import width
 from calderon.fmm.passes import Translations
 from calderon.fmm.tables import Tables
 from calderon.products.device.octree import DeviceOctree
-from calderon.products.device.tables import indices, sent
+from calderon.products.device.tables import LOCAL, indices, sent
 from calderon.products.lists import Runs
 
 LANES = 32
@@ -35,7 +35,8 @@ class DevicePasses:
         self.group = min(256, -(-most // LANES) * LANES)
         # eight vectors of several harmonic sums, or four of one, share the numbers of a matrix, if there is room
         self.pairs = max(1, (8 if self.columns > 1 else 4) // self.columns)
-        while self.pairs > 1 and self._local_bytes > 40_000:
+        vector = self.columns * (self.rank + self.group) * self.real.itemsize
+        while self.pairs > 1 and self.pairs * vector > LOCAL:
             self.pairs //= 2
         # boxes of a block: the more, the more pairs share a matrix, but there should be a thousand groups
         self.block = int(np.clip(self.boxes // 1024, 2, 16))
@@ -64,10 +65,6 @@ class DevicePasses:
         found = cls(tree.device, table, 1, tree.levels, tree.children)
         found._forward = found._backward = tree.far(found.block)
         return found
-
-    @property
-    def _local_bytes(self) -> int:
-        return self.pairs * self.columns * (self.rank + self.group) * self.real.itemsize
 
     def _pairs(self, far: Runs) -> Runs:
         """The pairs of separated boxes by groups of target boxes, each with the runs of pairs that share a matrix."""

@@ -15,9 +15,6 @@ from calderon.products.device.sums import DeviceOperator, DeviceSum
 from calderon.products.device.tables import indices
 from calderon.products.device.vectors import Vectors
 
-PARTS = 2
-"""Real and imaginary parts of a vector."""
-
 
 class DeviceProduct(DeviceOperator):
     """A table of operators on a device. product: its parts, blocks of which may be on the device already; host: that
@@ -28,10 +25,9 @@ class DeviceProduct(DeviceOperator):
         far = product.far
         self.layout, self.promise = product.layout, product.promise
         self.device, self.host, self._scale, passes = device, host, far.scale, far.passes
-        # memory of the device
+        # memory of the device: real and imaginary parts
         sums = max(map(sums_of, product.near), default=0)
-        extra = (2 * (PARTS - 1) * passes.size + PARTS * sums) * passes.real.itemsize
-        self.nbytes = product.nbytes + extra
+        self.nbytes = product.nbytes + 2 * (passes.size + sums) * passes.real.itemsize
         require_room(device, self.nbytes, product.near, passes.real, "a fast multipole operator", "far fields")
         # passes, and both sides of the table, once where they are the same
         leaves, self._has_far = far.layout.lists.leaves, len(passes.far.source) > 0

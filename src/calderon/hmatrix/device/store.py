@@ -95,9 +95,5 @@ class DeviceStore:
 
     def slabs(self) -> list[Slab]:
         """The blocks, copied to the host."""
-        tables = self.tables
-        counts = [int(stored(table).sum()) for table in tables]
-        return [
-            Slab(self.device.to_host(page.numbers)[:count], table)
-            for page, table, count in zip(self.pages, tables, counts, strict=True)
-        ]
+        return [Slab(self.device.to_host(page.numbers)[: int(stored(page.table).sum())], page.table)
+                for page in self.pages]  # fmt: skip

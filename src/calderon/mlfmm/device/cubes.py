@@ -15,11 +15,8 @@ from calderon.mlfmm.equivalent.cubes import PARTS, SUMS, table_of
 from calderon.mlfmm.equivalent.lowfrequency import CubeLevel, LowFrequency
 from calderon.mlfmm.far import KINDS, parts_of
 from calderon.products.device.near import COLUMNS_PER_READ
-from calderon.products.device.tables import indices, sent
+from calderon.products.device.tables import LOCAL, indices, sent
 from calderon.products.lists import Lists, Runs
-
-LOCAL = 40_000
-"""Bytes of local memory, at most."""
 
 
 class Steps(NamedTuple):

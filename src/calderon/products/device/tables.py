@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from calderon.backends import Device
 
+LOCAL = 40_000
+"""Bytes of local memory that a group of threads takes for vectors, at most."""
 WORD = 1 << 16
 """Places beyond 32 bits are sent as quotient and remainder of this."""
 
