@@ -54,7 +54,7 @@ def test_bodies_that_touch_in_a_vertex_or_are_apart_are_fine():
 def test_triangles_with_vertices_of_their_own_are_neighbours():
     mesh = cal.mesh.sphere(1.0, 0.5)
     soup = cal.TriangleMesh(mesh.vertices[mesh.triangles].reshape(-1, 3), np.arange(mesh.triangles.size).reshape(-1, 3))
-    whole, torn = (cal.double_layer(cal.Helmholtz(1.0), cal.P0(each)).assemble().to_array() for each in (mesh, soup))
+    whole, torn = (cal.double_layer(cal.Laplace(), cal.P0(each)).assemble().to_array() for each in (mesh, soup))
     assert np.abs(whole - torn).max() < 1e-12 * np.abs(whole).max()
 
 
