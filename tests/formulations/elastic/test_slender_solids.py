@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import calderon as cal
-from calderon.formulations.elastic.system.accuracy import LIMITS, FinerMatrices, one_two_five
+from calderon.formulations.elastic.system.accuracy import LIMITS, FinerMatrices, one_two_five, products_rtol
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.options import SolveOptions
 from catalogue import cases
@@ -180,6 +180,21 @@ def test_tolerances_of_estimates_are_round_numbers():
     sizes = np.geomspace(1e-9, 1.0, 500)
     factors = [one_two_five(each) / each for each in sizes]
     assert max(factors) <= 2.5**0.5 + 1e-12 and min(factors) >= 0.4**0.5 - 1e-12
+
+
+def test_short_edges_have_products_of_smaller_tolerance_from_the_beginning():
+    for shortest, expected in ((0.05, 2e-4), (8.9e-3, 2e-4), (4.6e-3, 5e-5), (2e-3, 2e-5), (1e-3, 1e-5), (1e-5, 2e-4)):
+        assert products_rtol(1e-5, shortest) == pytest.approx(expected, rel=1e-12)
+    assert products_rtol(1e-4, 0.1) == 1e-3 and products_rtol(1e-7, 1e-3) == pytest.approx(2e-6)
+    brick = cal.mesh.cuboid((1.0, 1.0, 1.0), 0.5)
+    low = brick.vertices[:, 2] == brick.vertices[:, 2].min()
+    tags = np.where(low[brick.triangles].all(axis=1), 1, 2)
+    problem = cal.ElasticSolid(
+        cal.TriangleMesh(brick.vertices, brick.triangles, tags=tags),
+        cal.ElasticMaterial(1.0, 0.3), {1: cal.elastic.Fixed()}, {2: cal.Traction([0.0, 0.0, 1.0])},
+    )  # fmt: skip
+    edges = brick.edge_lengths.min() / problem.joined.size
+    assert problem.system.operator.shortest == pytest.approx(edges) and 0.1 < edges < 0.6
 
 
 def test_attempts():

@@ -20,7 +20,7 @@ from calderon.formulations.elastic.conditions.joined_bodies import JoinedBodies
 from calderon.formulations.elastic.results.reactions import Supports
 from calderon.formulations.elastic.results.solution import ElasticInfo, ElasticSolution, warn_of_tractions
 from calderon.formulations.elastic.results.surface_stress import corner_stresses, estimated_errors
-from calderon.formulations.elastic.system.accuracy import Criterion, FinerMatrices
+from calderon.formulations.elastic.system.accuracy import Criterion, FinerMatrices, products_rtol
 from calderon.formulations.elastic.system.body import Known
 from calderon.formulations.elastic.system.equation import LazyEquation
 from calderon.formulations.linear_system import LinearSystem
@@ -93,9 +93,9 @@ class ElasticProblem(Problem[Solution]):
         supports stay. Options, by name, are those of every problem. method: "dense", "fmm", "hmatrix", "matrix-free",
         or "auto": what is expected to take the least seconds, "dense" or "fmm". rtol: of GMRES, which goes on until
         displacements of slender bodies are about as accurate. compression_rtol: of products, by default twenty times
-        rtol with "fmm", whose errors for displacements are much smaller than those for random vectors, and a tenth of
-        it with "hmatrix". solver: "lu" (default of "dense") or "gmres". backend: what assembles and
-        multiplies. Other preconditioners and precisions, keep_on_device and matrix_file are refused.
+        rtol with "fmm", whose errors for displacements are much smaller than those for random vectors, less where short
+        edges need it, and a tenth of it with "hmatrix". solver: "lu" (default of "dense") or "gmres". backend: what
+        assembles and multiplies. Other preconditioners and precisions, keep_on_device and matrix_file are refused.
 
         ValueError for loads that nothing balances; AccuracyWarning for slender bodies whose bending makes errors of the
         matrix large, after the matrix was made again for smaller ones.
@@ -145,7 +145,7 @@ class ElasticProblem(Problem[Solution]):
         if is_automatic(options.method):
             options = self._with_method(options)
         if options.compression_rtol is None and options.chosen.joins_blocks:
-            options = replace(options, compression_rtol=fast_rtol(options.rtol))
+            options = replace(options, compression_rtol=self._products_rtol(options))
         if "solver" not in choices and options.chosen.stores_entries:
             options = replace(options, solver="lu")
         return options
@@ -154,12 +154,17 @@ class ElasticProblem(Problem[Solution]):
         """The options with the method of the least expected seconds: one that stores the entries, or one that joins
         the layers."""
         lazy: Any = self.system.operator
-        rtol = options.compression_rtol or fast_rtol(options.rtol)
+        rtol = options.compression_rtol or self._products_rtol(options)
         found = [lazy.plan(each.name, rtol)._replace(lines=()) for each in candidates(options.method)
                  if each.stores_entries or (each.joins_blocks and options.solver != "lu")]  # fmt: skip
         name, reason = least_of(sorted(found, key=lambda plan: plan.expected_seconds))
         kept = options.compression_rtol if method_named(name).compresses else None
         return replace(options, method=name, compression_rtol=kept, is_automatic=True, reason=reason)
+
+    def _products_rtol(self, options: SolveOptions) -> float:
+        """The tolerance of fast products, unless it is given."""
+        lazy: Any = self.system.operator
+        return products_rtol(options.rtol, lazy.shortest)
 
     def _checked(self, data: Any) -> "ElasticProblem[Solution]":
         """The problem with the loads of a load case, None for its own."""
@@ -254,9 +259,3 @@ def _influence_fields(system: LinearSystem, right: Array, options: SolveOptions)
             if moved > BENT:
                 x[:] = system.solve(b[:, None], options)[0][:, 0]
     return found
-
-
-def fast_rtol(rtol: float) -> float:
-    """The tolerance of fast products for that of the solver, twenty times as large: the errors of smooth functions are
-    far below those of random ones, which set the order; above 1e-3 they are not."""
-    return min(20 * rtol, 1e-3)

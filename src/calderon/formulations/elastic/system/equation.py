@@ -35,8 +35,9 @@ class Equation:
     """A x = b for x = (q / L, s / E_0), assembled: rows times `scale`.
 
     bodies: the rows of each. right (unknowns, k): b of k load cases. length: L. modulus: E_0. scale (unknowns,): about
-    the inverse of the diagonal. lift (q, f): columns that lift free motions. points, axes (unknowns, 3): where each
-    unknown is, and its direction. balances: of the volumes of cavities, for each body, or None. text: what it is.
+    the inverse of the diagonal. lift (q, f): columns that lift free motions. shortest: the shortest edge over L.
+    points, axes (unknowns, 3): where each unknown is, and its direction. balances: of the volumes of cavities, for each
+    body, or None. text: what it is.
     """
 
     bodies: Sequence[BodyRows]
@@ -45,6 +46,7 @@ class Equation:
     modulus: float
     scale: Array
     lift: Array
+    shortest: float
     points: Array
     axes: Array
     balances: Sequence[VolumeBalance | None]
@@ -123,11 +125,6 @@ class Equation:
         return found
 
     @cached_property
-    def shortest(self) -> float:
-        """The shortest edge over the size."""
-        return float(min(each.space.mesh.edge_lengths.min() for each in self.bodies)) / self.length
-
-    @cached_property
     def strains(self) -> sp.csr_array:
         """(k, unknowns) strains and tractions times E / E_0, of unknowns."""
         parts = [
@@ -174,6 +171,11 @@ class LazyEquation:
     def length(self) -> float:
         """L, the size of all bodies."""
         return self.joined.size
+
+    @property
+    def shortest(self) -> float:
+        """The shortest edge over the size."""
+        return float(min(body.solid.mesh.edge_lengths.min() for body in self.bodies)) / self.length
 
     @property
     def modulus(self) -> float:
@@ -225,7 +227,7 @@ class LazyEquation:
         text = f"{method}: {q + s} unknowns ({q} of displacement, {s} of traction)"
         return Equation(
             bodies=bodies, right=right, length=self.length, modulus=modulus, scale=scale, lift=lift,
-            points=points, axes=axes, balances=balances, text=text,
+            shortest=self.shortest, points=points, axes=axes, balances=balances, text=text,
         )  # fmt: skip
 
     def _right_hand_sides(
