@@ -219,8 +219,7 @@ def typical_rates():
 
 @pytest.fixture(autouse=True, scope="session")
 def pictures_of_few_pixels():
-    """Pictures have a sixteenth of the pixels of those of users: to draw them takes a third of the time of tests of
-    reports."""
+    """Pictures have a sixteenth of the pixels of those of users: tests of reports take a fifth less time."""
     from calderon.plots import style
 
     with pytest.MonkeyPatch.context() as patch:
