@@ -38,7 +38,7 @@ class Limits(NamedTuple):
     below the second number: for triangles 650 times as long as high M found a quarter of what the inverse of A makes of
     the errors of rules, for triangles 4,000 times as long as high a tenth.
     finest: the smallest tolerance for which products are made again. rules: those with which a matrix is made again.
-    expected, foreseen: noise that the tolerance of fast products leaves, times the shortest edge over the size and over
+    expected, predicted: noise that the tolerance of fast products leaves, times the shortest edge over the size and over
     that tolerance, and the smallest tolerance that is taken on this ground before anything is measured. Bodies that do
     not bend, of 4,362 to 98,472 unknowns: .08 (a bracket) to .25 (a cube).
     powers: products with the inverse for its norm. slender, rough: the norm of M above which a solution to the second
@@ -56,7 +56,7 @@ class Limits(NamedTuple):
     finest: float = 5e-9
     rules: Quadrature = Quadrature(regular=8, singular=11)
     expected: float = 0.15
-    foreseen: float = 1e-5
+    predicted: float = 1e-5
     powers: int = 5
     slender: float = 500.0
     rough: float = 0.1
@@ -260,7 +260,7 @@ def products_rtol(rtol: float, shortest: float) -> float:
     usual = min(20 * rtol, 1e-3)
     noise = LIMITS.expected * usual / shortest
     finer = one_two_five(usual * LIMITS.noisy / 2 / noise)
-    return finer if noise > LIMITS.noisy and LIMITS.foreseen <= finer < usual else usual
+    return finer if noise > LIMITS.noisy and LIMITS.predicted <= finer < usual else usual
 
 
 def one_two_five(size: float) -> float:
