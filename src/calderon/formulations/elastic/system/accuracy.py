@@ -38,9 +38,9 @@ class Limits(NamedTuple):
     below the second number: for triangles 650 times as long as high M found a quarter of what the inverse of A makes of
     the errors of rules, for triangles 4,000 times as long as high a tenth.
     finest: the smallest tolerance for which products are made again. rules: those with which a matrix is made again.
-    expected, predicted: noise that the tolerance of fast products leaves, times the shortest edge over the size and over
-    that tolerance, and the smallest tolerance that is taken on this ground before anything is measured. Bodies that do
-    not bend, of 4,362 to 98,472 unknowns: .08 (a bracket) to .25 (a cube).
+    expected, predicted: noise that the tolerance of fast products leaves, times the shortest edge over the size and
+    over that tolerance, and the smallest tolerance that is taken on this ground before anything is measured. Bodies
+    that do not bend, of 4,362 to 98,472 unknowns: .08 (a bracket) to .25 (a cube).
     powers: products with the inverse for its norm. slender, rough: the norm of M above which a solution to the second
     number, a residual, gives the norm of the inverse of A itself.
     """
