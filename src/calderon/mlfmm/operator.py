@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from calderon.backends import Execution, return_memory
+from calderon.backends import Execution, computable, return_memory
 from calderon.mlfmm.check import cancels
 from calderon.mlfmm.medium import Medium
 from calderon.mlfmm.plan import attempts, chosen, needs_double, require_device_waves, require_waves, rtol_of
@@ -105,7 +105,7 @@ class Multipole(FastOperator):
 
     def _of_type(self, found: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
         """Products with x, computed with complex numbers; the product of a real operator with real x is real."""
-        kind = np.result_type(self.dtype, x.dtype)
+        kind = np.result_type(self.dtype, computable(x).dtype)
         return np.asarray(found if kind.kind == "c" else found.real, kind)
 
     @property

@@ -118,9 +118,10 @@ class Arguments(NamedTuple):
 
     def result(self, fields: NDArray[Any], info: SumsInfo) -> PointSums:
         """The result of sums (m, c, 1 or 4) of potentials and gradients."""
-        potential, gradient = fields[..., 0] * self.units, fields[..., 1:] * self.units[:, None]
         own = 0 if self.alone else slice(None)
-        return PointSums(potential[:, own], gradient[:, own] if self.kinds.gradient else None, info)
+        potential, gradient = fields[..., 0] * self.units, fields[..., 1:] * self.units[:, None]
+        gradient = np.ascontiguousarray(gradient[:, own])
+        return PointSums(potential[:, own], gradient if self.kinds.gradient else None, info)
 
 
 class PointCheck(NamedTuple):

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import calderon as cal
-from calderon.formulations.elastic.system.accuracy import LIMITS, FinerMatrices, one_two_five, products_rtol
+from calderon.formulations.elastic.system.accuracy import LIMITS, FinerMatrices, one_two_five, tolerance_of_products
 from calderon.formulations.linear_system import LinearSystem
 from calderon.formulations.options import SolveOptions
 from catalogue import cases
@@ -183,18 +183,23 @@ def test_tolerances_of_estimates_are_round_numbers():
 
 
 def test_short_edges_have_products_of_smaller_tolerance_from_the_beginning():
-    for shortest, expected in ((0.05, 2e-4), (8.9e-3, 2e-4), (4.6e-3, 5e-5), (2e-3, 2e-5), (1e-3, 1e-5), (1e-5, 2e-4)):
-        assert products_rtol(1e-5, shortest) == pytest.approx(expected, rel=1e-12)
-    assert products_rtol(1e-4, 0.1) == 1e-3 and products_rtol(1e-7, 1e-3) == pytest.approx(2e-6)
-    brick = cal.mesh.cuboid((1.0, 1.0, 1.0), 0.5)
-    low = brick.vertices[:, 2] == brick.vertices[:, 2].min()
-    tags = np.where(low[brick.triangles].all(axis=1), 1, 2)
-    problem = cal.ElasticSolid(
-        cal.TriangleMesh(brick.vertices, brick.triangles, tags=tags),
-        cal.ElasticMaterial(1.0, 0.3), {1: cal.elastic.Fixed()}, {2: cal.Traction([0.0, 0.0, 1.0])},
-    )  # fmt: skip
-    edges = brick.edge_lengths.min() / problem.joined.size
-    assert problem.system.operator.shortest == pytest.approx(edges) and 0.1 < edges < 0.6
+    sizes = (0.05, 8.9e-3, 4.6e-3, 2e-3, 1e-3, 6e-4, 1e-5)
+    for shortest, expected in zip(sizes, (2e-4, 2e-4, 5e-5, 2e-5, 1e-5, 1e-5, 2e-4), strict=True):
+        assert tolerance_of_products(1e-5, shortest) == expected
+    assert tolerance_of_products(1e-4, 0.1) == 1e-3 and tolerance_of_products(1e-7, 1e-3) == pytest.approx(2e-6)
+
+    def options(thin, **given):
+        brick = cal.mesh.cuboid((1.0, 1.0, 1.0), 0.5)
+        places = np.where(brick.vertices == np.unique(brick.vertices)[1], thin - 0.5, brick.vertices)
+        tags = np.where(brick.normals[:, 2] < -0.5, 1, 2)
+        mesh = cal.TriangleMesh(places, brick.triangles, tags=tags)
+        loads = {2: cal.Traction([0.0, 0.0, 1.0])}
+        solid = cal.ElasticSolid(mesh, cal.ElasticMaterial(1.0, 0.3), {1: cal.elastic.Fixed()}, loads)
+        return solid._options({"rtol": 1e-5} | given).compression_rtol
+
+    assert options(0.5, method="fmm") == pytest.approx(2e-4) and options(0.008, method="fmm") == 5e-5
+    assert options(0.008, method="fmm", compression_rtol=1e-3) == 1e-3
+    assert options(0.008, method="dense") is None
 
 
 def test_attempts():
@@ -232,9 +237,11 @@ def test_stresses_on_small_triangles(method, power, bound):
     mesh = cal.TriangleMesh(x, mesh.triangles, side + 3)
     planes = {number: cal.elastic.SymmetryPlane() for number in (0, 1, 2)}
     solid = cal.ElasticSolid(mesh, STEEL, planes, {4: cal.Traction([1.0, 0.0, 0.0])})
-    solution = solid.solve(method=method)
+    given = {"compression_rtol": 2e-4} if method == "fmm" else {}  # less than edges of this length have by default
+    solution = solid.solve(method=method, **given)
     error = np.abs(solution.von_mises - 1).max()
     assert error < bound
     assert 1 / 3 < solution.info.stress_error / error < 3
     if method == "fmm":
         assert "small triangles need products for rtol=" in solution.info.matrix
+        assert np.abs(solid.solve(method=method).von_mises - 1).max() < bound

@@ -20,7 +20,7 @@ from calderon.formulations.elastic.conditions.joined_bodies import JoinedBodies
 from calderon.formulations.elastic.results.reactions import Supports
 from calderon.formulations.elastic.results.solution import ElasticInfo, ElasticSolution, warn_of_tractions
 from calderon.formulations.elastic.results.surface_stress import corner_stresses, estimated_errors
-from calderon.formulations.elastic.system.accuracy import Criterion, FinerMatrices, products_rtol
+from calderon.formulations.elastic.system.accuracy import Criterion, FinerMatrices, tolerance_of_products
 from calderon.formulations.elastic.system.body import Known
 from calderon.formulations.elastic.system.equation import LazyEquation
 from calderon.formulations.linear_system import LinearSystem
@@ -163,8 +163,7 @@ class ElasticProblem(Problem[Solution]):
 
     def _products_rtol(self, options: SolveOptions) -> float:
         """The tolerance of fast products, unless it is given."""
-        lazy: Any = self.system.operator
-        return products_rtol(options.rtol, lazy.shortest)
+        return tolerance_of_products(options.rtol, self.joined.shortest)
 
     def _checked(self, data: Any) -> "ElasticProblem[Solution]":
         """The problem with the loads of a load case, None for its own."""

@@ -69,6 +69,11 @@ class JoinedBodies:
         """The diagonal of the bounding box."""
         return float(np.linalg.norm(self.bounds[1] - self.bounds[0]))
 
+    @property
+    def shortest(self) -> float:
+        """The shortest edge over the size."""
+        return float(min(each.mesh.edge_lengths.min() for each in self.solids)) / self.size
+
     @cached_property
     def mass(self) -> sp.csr_array:
         """(3 n, 3 n) the mass matrix of displacements on the surfaces of all bodies."""

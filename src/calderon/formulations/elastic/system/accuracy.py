@@ -37,10 +37,11 @@ class Limits(NamedTuple):
     suspicious, tiny: the strain that M finds, above which rules are made finer where the shortest edge over the size is
     below the second number: for triangles 650 times as long as high M found a quarter of what the inverse of A makes of
     the errors of rules, for triangles 4,000 times as long as high a tenth.
-    finest: the smallest tolerance for which products are made again. rules: those with which a matrix is made again.
+    finest: the smallest tolerance for which products are made again, over the ratio of those of the first products and
+    of the solver. rules: those with which a matrix is made again.
     expected, predicted: noise that the tolerance of fast products leaves, times the shortest edge over the size and
     over that tolerance, and the smallest tolerance that is taken on this ground before anything is measured. Bodies
-    that do not bend, of 4,362 to 98,472 unknowns: .08 (a bracket) to .25 (a cube).
+    that do not bend, of 4,362 to 98,472 unknowns: .08 (a bracket) to .25 (a cube); a bar with thin layers .03.
     powers: products with the inverse for its norm. slender, rough: the norm of M above which a solution to the second
     number, a residual, gives the norm of the inverse of A itself.
     """
@@ -252,11 +253,12 @@ class FinerMatrices:
         return self.errors.strain_noise(equation, x, left)
 
 
-def products_rtol(rtol: float, shortest: float) -> float:
+def tolerance_of_products(rtol: float, shortest: float) -> float:
     """The tolerance of fast products in the first matrix for `rtol` of the solver, twenty times as large: the errors of
     smooth functions are far below those of random ones, which set the order; above 1e-3 they are not. shortest: the
-    shortest edge over the size. Where strains on such triangles would be noisy, and the matrix be made again, it is the
-    tolerance that leaves half of that noise."""
+    shortest edge over the size. Where strains on small triangles would be noisy, and the matrix be made again, it is
+    the tolerance by which half of LIMITS.noisy is expected, unless that is below LIMITS.predicted: those of very small
+    triangles are measured first."""
     usual = min(20 * rtol, 1e-3)
     noise = LIMITS.expected * usual / shortest
     finer = one_two_five(usual * LIMITS.noisy / 2 / noise)
@@ -267,8 +269,9 @@ def one_two_five(size: float) -> float:
     """The nearest of 1, 2 and 5 times the powers of ten, at most 1.6 times as large: tolerances that follow from
     estimates then stay with small changes of these, by which the next order of products may cost three times as much.
     """
-    decade = 10.0 ** math.floor(math.log10(size))
-    return min((step * decade for step in (1, 2, 5, 10)), key=lambda each: abs(math.log(each / size)))
+    exponent = math.floor(math.log10(size))
+    near = [float(f"{step}e{exponent}") for step in (1, 2, 5, 10)]
+    return min(near, key=lambda each: abs(math.log(each / size)))
 
 
 def inverse_norm(equation: Any, inverse: Any) -> tuple[float, Array]:

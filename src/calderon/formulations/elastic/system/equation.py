@@ -173,11 +173,6 @@ class LazyEquation:
         return self.joined.size
 
     @property
-    def shortest(self) -> float:
-        """The shortest edge over the size."""
-        return float(min(body.solid.mesh.edge_lengths.min() for body in self.bodies)) / self.length
-
-    @property
     def modulus(self) -> float:
         """E_0, the largest of Young's moduli."""
         return max(body.modulus for body in self.bodies)
@@ -227,7 +222,7 @@ class LazyEquation:
         text = f"{method}: {q + s} unknowns ({q} of displacement, {s} of traction)"
         return Equation(
             bodies=bodies, right=right, length=self.length, modulus=modulus, scale=scale, lift=lift,
-            shortest=self.shortest, points=points, axes=axes, balances=balances, text=text,
+            shortest=self.joined.shortest, points=points, axes=axes, balances=balances, text=text,
         )  # fmt: skip
 
     def _right_hand_sides(
