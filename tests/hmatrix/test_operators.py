@@ -122,7 +122,7 @@ def test_fields_of_currents_hold_the_tolerance(field):
         assert compressed.statistics.total.low_rank > 100
 
 
-@pytest.mark.parametrize("method", ["hmatrix", "mlfmm"])
+@pytest.mark.parametrize("method", ["hmatrix", pytest.param("mlfmm", marks=pytest.mark.variant)])
 def test_the_magnetic_field_of_three_plates_at_an_edge(method):
     """One of three triangles at an edge has two functions there, which act on each other as the plane of both does."""
     side = cal.mesh.plate((1.0, 1.0), 0.34)
