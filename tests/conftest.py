@@ -219,7 +219,7 @@ def typical_rates():
 
 @pytest.fixture(autouse=True, scope="session")
 def pictures_of_few_pixels():
-    """Pictures have a sixteenth of the pixels of those of users: tests of reports take a fifth less time."""
+    """Pictures have a sixteenth of the pixels that users get: tests of reports take a fifth less time."""
     from calderon.plots import style
 
     with pytest.MonkeyPatch.context() as patch:
@@ -229,7 +229,7 @@ def pictures_of_few_pixels():
 
 @pytest.fixture
 def all_pixels(monkeypatch):
-    """Pictures are those of users."""
+    """Pictures have all pixels that users get."""
     from calderon.plots import style
 
     monkeypatch.setattr(style.save, "__defaults__", (400,))

@@ -15,7 +15,7 @@ def variant(*values):
 
 @pytest.mark.parametrize(
     ("kind", "rounds"),
-    [("run in time", 1), variant("force", 1), variant("H-matrix", 1), variant("plane waves", 1), variant("drawing", 1)],
+    [("run in time", 2), variant("force", 1), variant("H-matrix", 1), variant("plane waves", 1), variant("drawing", 1)],
 )
 def test_a_killed_run_goes_on_to_the_same_bits_and_leaves_nothing(kind, rounds):
     done = subprocess.run([sys.executable, PROGRAM, kind, str(rounds)], capture_output=True, text=True, timeout=300)

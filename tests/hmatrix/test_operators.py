@@ -124,7 +124,7 @@ def test_fields_of_currents_hold_the_tolerance(field):
 
 @pytest.mark.parametrize("method", ["hmatrix", pytest.param("mlfmm", marks=pytest.mark.variant)])
 def test_the_magnetic_field_of_three_plates_at_an_edge(method):
-    """One of three triangles at an edge has two functions there, which act on each other as the plane of both does."""
+    """At an edge of three triangles one of these has two functions. Their integrals over this triangle vanish."""
     side = cal.mesh.plate((1.0, 1.0), 0.34)
     angles = np.array([0.0, 2.0, 4.2])
     at = side.vertices[:, :1] - side.vertices[:, 0].min()

@@ -220,6 +220,7 @@ class DeviceSpecialPairs(SpecialPairs):
                 some = batch.part(slice(low, low + SPAN))
                 # a pair may have several parts
                 place = order[np.searchsorted(keys, _keys(some.pairs.triangles), sorter=order)]
+                # imaginary moments of real functions are zero and have no place
                 for number, values in enumerate(self._all_moments(some)):
                     for total, each in zip(totals[:, number], values, strict=False):
                         np.add.at(total, place, each)
