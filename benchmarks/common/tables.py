@@ -38,24 +38,38 @@ def latest(measurement: str) -> Found:
 
 def assembly(found: Found) -> list[Row]:
     """Rows of `python -m benchmarks assembly`, with bempp-cl where it ran; rates in 10^9 evaluations per second."""
-    rivals = {row["what"]: row for row in stored("bempp-cl")["rows"]}
     rows = []
     for each in found["rows"]:
-        what = f"{each['equation'].capitalize()} {each['layer'].replace('_', ' ')} {each['space']}, {each['precision']}"
-        rival = rivals.get(what, {"rival": "", "ratio": ""})
+        peer = each["peer_seconds"]
         rows.append(
             {
-                "what": what,
+                "what": f"{each['equation'].capitalize()} {each['layer'].replace('_', ' ')} {each['space']}, "
+                f"{each['precision']}",
                 "set-up": f"{each['seconds']:.2f} s",
                 "regular part": f"{each['regular_seconds']:.3f} s",
+                "of 6 x 6 points": f"{each['regular_seconds'] / each['usual_seconds']:.2f}",
                 "near pairs": f"{each['near_seconds']:.3f} s",
                 "rate": f"{each['evaluations_per_second'] / 1e9:.2f}",
                 "of the limit": f"{100 * each['fraction_of_flops']:.0f} %",
-                "rival": rival["rival"],
-                "ratio": rival["ratio"],
+                "rival": f"{peer:.2g} s" if peer else "",
+                "ratio": f"{peer / each['seconds']:.1f}" if peer else "",
             }
         )
     return rows
+
+
+def potentials(found: Found) -> list[Row]:
+    """Rows of `python -m benchmarks potentials`, with bempp-cl where it ran."""
+    return [
+        {
+            "what": each["name"].capitalize(),
+            "product": f"{each['seconds']:.2f} s",
+            "rate": f"{each['pairs_per_second'] / 1e9:.2f}",
+            "rival": f"{each['peer_seconds']:.2g} s" if each["peer_seconds"] else "",
+            "ratio": f"{each['peer_seconds'] / each['seconds']:.1f}" if each["peer_seconds"] else "",
+        }
+        for each in found["rows"]
+    ]
 
 
 def hmatrix(found: Found) -> list[Row]:
@@ -189,9 +203,54 @@ def coupled(found: Found) -> list[Row]:
     ]
 
 
+def host(found: Found) -> list[Row]:
+    """Rows of `python -m benchmarks host --full`: host seconds of one thread, and the phases that take most of them."""
+    rows = []
+    for each in found["rows"]:
+        most = sorted(each["phases"].items(), key=lambda phase: -phase[1])[:4]
+        rows.append(
+            {
+                "what": each["row"] + ", kernels cut short" * each["cut"],
+                "size": f"{each['unknowns']:,}",
+                "host seconds": f"{each['host_seconds']:.2f}",
+                "of these shared by threads": f"{each['shared_seconds']:.2f}",
+                "phases": ", ".join(f"{name} {seconds:.2f}" for name, seconds in most),
+            }
+        )
+    return rows
+
+
+def sharing(found: Found) -> list[Row]:
+    """Rows of `python -m benchmarks devices`: what two backends share, against the best shares."""
+    rows: dict[str, dict[str, str]] = {}
+    for each in found["sharing"]:
+        row = rows.setdefault(each["method"], {"what": each["method"], "size": f"{each['unknowns']:,}"})
+        row[f"{each['team']}: difference"] = f"{each['difference']:.0e}"
+        row[f"{each['team']}: off the optimum"] = f"{100 * each['off']:.0f} %"
+    return list(rows.values())
+
+
+def memory(found: Found) -> list[Row]:
+    """Rows of `python -m benchmarks devices`: memory that is requested before it is taken, over what is taken."""
+    return [
+        {
+            "what": each["method"],
+            "size": f"{each['unknowns']:,}",
+            "requested": f"{each['requested'] / 1e6:.1f} MB",
+            "taken": f"{each['taken'] / 1e6:.1f} MB",
+            "ratio": f"{each['requested'] / each['taken']:.2f}",
+        }
+        for each in found["memory"]
+    ]
+
+
 MEASURED: dict[str, tuple[str, Callable[[Found], list[Row]]]] = {
     "assembly": ("assembly", assembly),
+    "potentials": ("potentials", potentials),
     "hmatrix": ("hmatrix", hmatrix),
+    "host": ("host", host),
+    "sharing": ("devices", sharing),
+    "device-memory": ("devices", memory),
     "accuracy-fmm-bracket": ("fmm-accuracy", multipole_accuracy),
     "sound": ("sound", sound),
     "coupled": ("coupled", coupled),

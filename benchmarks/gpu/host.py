@@ -102,6 +102,14 @@ def at_full_size(name: str, unknowns: int, backend: str) -> dict[str, Any]:
         return sampled(row, unknowns, backend) | {"cut": row.cut}
 
 
+def at_largest_size(name: str, unknowns: int, backend: str) -> dict[str, Any]:
+    """`at_full_size`, with half of the unknowns as often as the memory of the device requires it."""
+    try:
+        return at_full_size(name, unknowns, backend)
+    except MemoryError:
+        return at_largest_size(name, unknowns // 2, backend)
+
+
 @contextmanager
 def one_thread_each() -> Iterator[None]:
     """Processes that are started inside have one thread for the package and one for linear algebra."""
@@ -137,7 +145,8 @@ def at(factors: Sequence[float], size: float) -> float:
 
 def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]:
     """Every row at three sizes, with the laws of host seconds and of kernels, and both at the size of the published
-    table; with options.full, one set-up of each row at that size instead. The record is written after each row."""
+    table; with options.full, one set-up of each row at that size, or the largest one that fits, instead. The record is
+    written after each row."""
     backend = options.backend or "opencl"
     options.record.write(backend=backend, rates=H100._asdict(), rows=[], laws=[])
     columns = ["", "unknowns", "host s", "shared", "transfers", "evaluations", "on H100", "phases of host seconds"]
@@ -150,7 +159,7 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
         if not chosen(row.name, options.only):
             continue
         if options.full:
-            each = apart(at_full_size, [(row.name, options.unknowns or row.unknowns, backend)])[0]
+            each = apart(at_largest_size, [(row.name, options.unknowns or row.unknowns, backend)])[0]
             table.add_row(*described(each))
             options.record.content["rows"].append(each)
             options.record.write()

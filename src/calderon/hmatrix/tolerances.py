@@ -126,7 +126,7 @@ def sums_of(rows: CompiledRows, tree: BlockTree) -> SumRows:
             columns = slice(int(tree.columns.start[strip[0]]), int(tree.columns.stop[strip[-1]]))
             cut = np.split(numbers, table[1:, OFFSET])
             part = np.concatenate([each.reshape(m, -1) for each in cut], axis=1)
-            found[task] = (np.abs(part) ** 2).sum(axis=1), part @ vectors[columns]
+            found[task] = np.square(np.abs(part), dtype=float).sum(axis=1), part @ vectors[columns]
 
         run_tasks(work, len(tasks))
         # sums over the strips of each cluster

@@ -183,12 +183,16 @@ def _frame(
     return figure, axes
 
 
+def one_two_five(most: float) -> float:
+    """The largest of 1, 2 and 5 times the powers of ten that is at most `most` but for rounding."""
+    decade = 10.0 ** np.floor(np.log10(most))
+    return float(max(step * decade for step in (1, 2, 5) if step * decade <= most * (1 + 1e-9)))
+
+
 def _scale_bar(axes: Axes, below: float = 0.6 * BOTTOM, unit: str = "m") -> None:
     """A bar of a round length, some inches under the body: the projection is orthographic."""
     span = np.ptp(axes.get_xlim())
-    target = 0.22 * span
-    decade = 10.0 ** np.floor(np.log10(target))
-    length = max(step * decade for step in (1, 2, 5) if step * decade <= target)
+    length = one_two_five(0.22 * span)
     figure = axes.get_figure(root=True)
     assert figure is not None
     y = -below / (axes.get_position().height * figure.get_figheight())

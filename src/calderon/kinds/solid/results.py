@@ -15,6 +15,7 @@ from calderon.formulations.elastic.material import von_mises
 from calderon.kinds.solid.model import Load, SolidCase
 from calderon.kinds.solid.units import Units, signed
 from calderon.mesh import TriangleMesh
+from calderon.plots.surfaces import one_two_five
 from calderon.report import Result
 
 Array = NDArray[np.float64]
@@ -213,9 +214,7 @@ class SolidResults(Result[SolidCase]):
         chosen = self.file.case.output.deformation
         if chosen is not None:
             return chosen
-        wanted = self.mesh.diameter / 15 / max(self.furthest[0], 1e-300)
-        decade = 10.0 ** np.floor(np.log10(wanted))
-        return float(max(step * decade for step in (1, 2, 5) if step * decade <= wanted * (1 + 1e-9)))
+        return one_two_five(self.mesh.diameter / 15 / max(self.furthest[0], 1e-300))
 
 
 def merge_parts(meshes: dict[str, TriangleMesh]) -> TriangleMesh:
