@@ -27,6 +27,7 @@ from calderon.mesh.locality import locality_order
 from calderon.pairs.zones import USUAL
 from calderon.potentials.clusters import Clusters, FieldOfCharges
 from calderon.potentials.device import device_sums, far_sums, warn_if_coarse
+from calderon.potentials.far_patterns import Body, in_directions
 from calderon.potentials.field_algebra import FieldAlgebra
 from calderon.potentials.near_evaluation import checked_points, digits_of, near_pairs, off_surface
 from calderon.potentials.sources.multipoles import ROOM
@@ -200,9 +201,20 @@ class SurfaceField(FieldAlgebra, ABC):
         sums = execution.choose(self._far_on_processor, self._far_on_device)
         return toward, k, sums(toward.reshape(-1, 3), k, emission, execution)
 
+    def _body(self, k: float) -> Body:
+        """The sources of far fields about the centre of the bounding box of the triangles."""
+        centres, count = self._centres, triangle_rule(self.quadrature.regular).number_of_points
+        centre = (centres.max(axis=0) + centres.min(axis=0)) / 2
+        reach = float(np.linalg.norm(centres - centre, axis=1).max()) + (1 if self._mesh.is_flat else 2) * self._radius
+        return Body(k, centre, reach, count * len(centres))
+
     def _far_on_processor(
         self, unit: NDArray[np.float64], k: float, emission: Emission, execution: Execution
     ) -> NDArray[np.complex128]:
+        return in_directions(lambda some: self._far_sums(some, k, emission), self._body(k), unit)
+
+    def _far_sums(self, unit: NDArray[np.float64], k: float, emission: Emission) -> NDArray[np.complex128]:
+        """The sums over sources, direction by direction."""
         short, count = self._mesh.is_flat and k * self._radius <= SHORT, len(self._triangles)
         run, rule = far_field_kernel(emission.kind, short), triangle_rule(self.quadrature.regular)
 
