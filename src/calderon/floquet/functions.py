@@ -1,6 +1,7 @@
 """Edge functions of a cell that go on across its border into the next one, with the phase of the wave."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +17,9 @@ from calderon.spaces.edge.edge_space import edge_space
 CLOSENESS = 1e-6
 """Fraction of the spacing of the cells within which ends of edges on opposite sides of the border are one point."""
 NEIGHBOURS = ((1, 0), (0, 1), (1, 1), (1, -1))
-"""Copies of the cell, each of which stands for the opposite one as well."""
+"""Copies of the cell that may touch it, each of which stands for the opposite one as well."""
+APART = 0.9
+"""Distance of copies, as a fraction of the spacing of cells, at which what decays within a cell is left out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +53,18 @@ class BlochFunctions:
     def dimension(self) -> int:
         """How many functions there are."""
         return len(self.inner) + len(self.pairs)
+
+    @cached_property
+    def copies(self) -> NDArray[np.int64]:
+        """(m, 2) copies nearer than APART, each of which stands for the opposite one as well: NEIGHBOURS of a mesh
+        within a cell, further ones of a mesh that extends over more than one period."""
+        lattice = self.lattice
+        width = 2 * np.pi / np.linalg.norm(lattice.reciprocal, axis=1)  # of the cell, across its two pairs of sides
+        # the mesh and the copy n periods on are (n - extent) width apart
+        needed = _extent(self.halves.mesh, lattice) + APART * lattice.spacing / width
+        first, second = np.maximum(np.ceil(needed).astype(np.int64) - 1, 1)
+        steps = np.stack(np.mgrid[0 : first + 1, -second : second + 1], axis=-1).reshape(-1, 2)
+        return steps[(steps[:, 0] > 0) | (steps[:, 1] > 0)]
 
     def planes(self) -> list[tuple[float, NDArray[np.bool_], NDArray[np.int64]]]:
         """z of each plane with metal, from below, its triangles (nt,) and the numbers of its functions."""
@@ -122,17 +137,22 @@ def _refuse_other_edges(ends: NDArray, middle: NDArray, left: NDArray[np.int64],
             )
 
 
+def _extent(mesh: TriangleMesh, lattice: Lattice) -> NDArray[np.float64]:
+    """(2,) of the triangles along each period, in periods."""
+    places = mesh.vertices[mesh.used_vertices, :2] @ lattice.reciprocal.T / (2 * np.pi)
+    return np.ptp(places, axis=0)
+
+
 def _refuse_overlaps(mesh: TriangleMesh, lattice: Lattice) -> None:
     """MeshError where triangles overlap others or their copies."""
-    size = mesh.vertices[mesh.triangles].reshape(-1, 3)
-    extent = np.ptp(size[:, :2] @ lattice.reciprocal.T / (2 * np.pi), axis=0)
+    extent = _extent(mesh, lattice)
     if extent.max() >= 2:
         raise MeshError(
             f"the mesh extends over {extent.max():.3g} periods: give the mesh of one cell, and the period in metres"
         )
     # with the mesh itself and with its copy in each neighbouring cell
     corners = mesh.vertices[mesh.triangles]
-    low, high = size.min(axis=0), size.max(axis=0)
+    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
     margin = CLOSENESS * lattice.spacing
     for step in ((0, 0), *NEIGHBOURS):
         move = np.append(np.array(step) @ lattice.periods, 0.0)

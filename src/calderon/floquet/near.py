@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import require_memory
-from calderon.floquet.functions import NEIGHBOURS, BlochFunctions
+from calderon.floquet.functions import BlochFunctions
 from calderon.floquet.lattice import Lattice
 from calderon.greens import ModifiedHelmholtz
 from calderon.layers import Sections
@@ -57,7 +57,7 @@ def tails(sections: Sections, z: float) -> tuple[Tail, Tail]:
 
 @dataclass(frozen=True, eq=False)
 class NearPart:
-    """int int f_i . f_j exp(-w r) / (4 pi r) and the same of divergences, of copies at no shift and at NEIGHBOURS.
+    """int int f_i . f_j exp(-w r) / (4 pi r) and the same of divergences, of the cell and its `copies`.
 
     own (n,): the whole and half functions of the mesh in one plane. vectors (m^3), charges (m): (decays, shifts, n, n).
     """
@@ -71,7 +71,7 @@ class NearPart:
     @staticmethod
     def of(functions: BlochFunctions, level: NDArray[np.bool_]) -> "NearPart":
         """The near part of the metal on the triangles (nt,) of one plane."""
-        halves, steps = functions.halves, np.array([(0, 0), *NEIGHBOURS])
+        halves, steps = functions.halves, np.array([(0, 0), *functions.copies])
         own = np.flatnonzero(level[halves.pairs[:, 0]])
         require_memory(64 * len(steps) * len(own) ** 2, f"near parts of {len(own)} functions", "use a coarser mesh")
         decays, copies = decays_of(functions.lattice), repeated(functions, level)
@@ -144,9 +144,9 @@ def phased(parts: NDArray[Any], phase: Floats, odd: bool) -> NDArray[Any]:
 
 
 def repeated(functions: BlochFunctions, level: NDArray[np.bool_]) -> TriangleMesh:
-    """The triangles of a level (tag 0), and those moved by each of NEIGHBOURS (tags 1 to 4), with common vertices."""
+    """The triangles of a level (tag 0), and those of each copy (tags 1, 2, ...), with common vertices."""
     mesh = functions.halves.mesh
-    shifts = np.array([(0, 0), *NEIGHBOURS]) @ functions.lattice.periods
+    shifts = np.array([(0, 0), *functions.copies]) @ functions.lattice.periods
     vertices = np.concatenate([mesh.vertices + np.append(shift, 0.0) for shift in shifts])
     triangles = [mesh.triangles[level] + number * mesh.number_of_vertices for number in range(len(shifts))]
     tags = np.repeat(np.arange(len(shifts)), np.count_nonzero(level))

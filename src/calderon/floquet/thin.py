@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends import require_memory
-from calderon.floquet.functions import NEIGHBOURS, BlochFunctions
+from calderon.floquet.functions import BlochFunctions
 from calderon.floquet.near import decays_of, phased, repeated
 from calderon.galerkin.layered.matrix import LayeredMatrix
 from calderon.galerkin.layered.metal import CLOSE, NEAR, LayeredMetal
@@ -106,13 +106,13 @@ class ImageParts:
     def matrix(self, transverse: Floats) -> Complex:
         """(n, n) -<f_i, E> of the currents f_j with the phase k_t, of all whole and half functions; eta0 = 1."""
         parts = self._parts
-        shifts = np.array(NEIGHBOURS) @ self.functions.lattice.periods
+        shifts = self.functions.copies @ self.functions.lattice.periods
         return phased(parts, shifts @ transverse, bool(np.any(transverse)))
 
     @cached_property
     def _parts(self) -> Complex:
-        """(shifts, n, n) of copies at no shift and at NEIGHBOURS."""
-        halves, count = self.functions.halves, 1 + len(NEIGHBOURS)
+        """(shifts, n, n) of the cell and its `copies`."""
+        halves, count = self.functions.halves, 1 + len(self.functions.copies)
         n = halves.dimension
         require_memory(32 * count * n**2, f"near parts of {n} functions", "use a coarser mesh")
         metal = CellMetal(self.sections, _copied(self.functions), found=self.found, decays=self.decays)
@@ -123,7 +123,7 @@ class ImageParts:
 
 def _copied(functions: BlochFunctions) -> EdgeSpace:
     """The functions of the cell, and after them those of each copy."""
-    halves, count = functions.halves, 1 + len(NEIGHBOURS)
+    halves, count = functions.halves, 1 + len(functions.copies)
     total, n = halves.mesh.number_of_triangles, halves.dimension
 
     def numbered(table: NDArray[np.int64], step: int) -> NDArray[np.int64]:

@@ -80,6 +80,22 @@ def test_a_cell_of_two_elements_and_a_skewed_one_are_the_same_surface():
         assert np.abs(each.transmission - solutions[0].transmission).max() < 1e-5
 
 
+@pytest.mark.parametrize("stack", [FREE, cal.Stack([cal.Layer(0.5e-3, eps_r=4.0)], below="pec")], ids=["free", "thin"])
+@pytest.mark.filterwarnings("ignore::calderon.AccuracyWarning")
+def test_an_element_may_be_given_in_any_cell(stack):
+    """Moved by periods it extends the mesh over nearly two, and copies two periods on come as near as half a
+    millimetre."""
+    p, mesh = 10e-3, planar.patch(3e-3, 5e-3, 3e-3, z=stack.top)
+    strip = planar.strip_dipole(4e-3, 1e-3, 2e-3, z=stack.top).translated([5e-3, 3e-3, 0])
+    found = [
+        cal.PeriodicCell(cal.mesh.merge([mesh, strip.translated([m * p, n * p, 0])]), p, stack).reflection(
+            15e9, 0.4, 0.3
+        )
+        for m, n in ((0, 0), (1, 0), (0, -2))
+    ]
+    assert np.abs(np.array(found[1:]) - found[0]).max() < 1e-6
+
+
 def two_planes():
     """Metal on both sides of a sheet between two media, without symmetry, some of it across the border."""
     stack = cal.Stack([cal.Layer(1e-3, eps_r=3.0)], below=cal.Layer(eps_r=2.0))
