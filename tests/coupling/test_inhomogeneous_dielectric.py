@@ -103,6 +103,20 @@ def test_methods_several_waves_and_radars_agree():
     assert "edges of" in str(problem) and "eliminated by sparse LU" in str(dense.info)
 
 
+def test_a_residual_does_not_depend_on_the_unit_of_length():
+    """Iterated solutions of a ball of a micrometre are those of a metre."""
+    found = [
+        InhomogeneousDielectric(
+            cal.TetrahedralMesh(size * ball().vertices, ball().tetrahedra), 1 / size, permittivity=2.0
+        )
+        .solve(cal.PlaneWave([0, 0, 1], 1 / size, polarization=[1, 0, 0]), method="dense", solver="gmres")
+        .far_field(THETA, 0.0)
+        / size
+        for size in (1.0, 1e-6)
+    ]
+    assert np.abs(found[1] - found[0]).max() < 1e-9 * np.abs(found[0]).max()
+
+
 def test_loss_is_absorbed():
     """By the flow of power through the boundary and by the optical theorem."""
     solution = InhomogeneousDielectric(ball(0.48), 1.0, permittivity=2.0 + 1.0j).solve(WAVE)
@@ -128,8 +142,9 @@ def test_the_whole_system_is_solved_at_resonances_of_the_volume(formulation):
     rows, rhs = problem.system.assembled.to_array(), problem._right_hand_side(WAVE.at(k))
     trace, inside, n = elements.trace.toarray(), stiffness - k**2 * mass, elements.space.dimension
     if formulation == "symmetric":
-        load, rhs = trace.T @ rows[:n, n:], [*trace.T @ rhs[:n], *rhs[n:]]
-        inside, rows = inside + trace.T @ rows[:n, :n] @ trace, rows[n:]
+        loads = 1j * k * trace.T
+        load, rhs = loads @ rows[:n, n:], [*loads @ rhs[:n], *rhs[n:]]
+        inside, rows = inside + loads @ rows[:n, :n] @ trace, rows[n:]
     else:
         load, rhs = -trace.T @ problem.elimination.pairing, [*np.zeros(len(inside)), *rhs]
     whole = np.linalg.solve(np.block([[inside, load], [rows[:, :n] @ trace, rows[:, n:]]]), rhs)

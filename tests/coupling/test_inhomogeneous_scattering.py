@@ -76,6 +76,16 @@ def test_compressed_methods(method):
     assert error(problem.solve(WAVE, method=method, rtol=1e-5), dense) < 1e-4
 
 
+def test_a_residual_does_not_depend_on_the_unit_of_length():
+    """A ball of a micrometre: rows of pressures and of their derivatives count as they do at a metre."""
+    size = 1e-6
+    mesh = cal.TetrahedralMesh(size * ball().vertices, ball().tetrahedra)
+    given = {"density_ratio": 2.0, "interior_wavenumber": 1 / 0.7 / size, "space": "P1", "formulation": "symmetric"}
+    small = InhomogeneousScattering(mesh, 1 / size, **given).solve(WAVE, method="dense")
+    far, (_, large) = small.far_field(THETA, 0.0) / size, solved("P1", "symmetric")
+    assert np.abs(far - large.far_field(THETA, 0.0)).max() < 1e-9 * np.abs(far).max()
+
+
 def test_direct_solutions_and_several_waves():
     problem, dense = solved()
     waves = [WAVE, cal.PlaneWave([0, 0, -1])]

@@ -139,9 +139,9 @@ class InhomogeneousDielectric(RadarProblem[InhomogeneousDielectricSolution]):
         matrix = elements.matrix(k, *self._material)
         if self.formulation == "symmetric":
             copies = values.copies  # a function across mirrors has its tests on the part in all of these
-            loads = sp.csr_array(sp.diags_array(1 / copies))
-            tested = sp.csr_array(sp.diags_array(copies) @ surface.on_part(values, values, mass))
-            return Elimination(matrix, elements.trace, loads, lambda: -1j * k * tested, others=currents.dimension)
+            loads = sp.csr_array(sp.diags_array(1j * k / copies))  # of p = -<f, eta H>, of the order of E at any k
+            tested = sp.csr_array(sp.diags_array(-copies) @ surface.on_part(values, values, mass))
+            return Elimination(matrix, elements.trace, loads, lambda: tested, others=currents.dimension)
         pairing = surface.on_part(values, currents, self._rotation)
         sums = abs(surface.on_part(currents, currents, mass)).sum(axis=1)
         return Elimination(
@@ -168,9 +168,9 @@ class InhomogeneousDielectric(RadarProblem[InhomogeneousDielectricSolution]):
         text = "(C'/2 + K_s) T e - T_k J = <f, E_inc>"
         if self.formulation == "symmetric":
             first = [of_currents(values, values), magnetic(rotated[0], currents, 0.5)]
-            rows = [[1j * k * each for each in first], *rows]
+            rows = [first, *rows]
             spaces: Any = (DualUnknowns(values), currents)
-            equation = "A e + ik T' (T_k T e + (C/2 + K_s) J) = -ik T' <f, eta H_inc>"
+            equation = "A e - ik T' p = 0, p + T_k T e + (C/2 + K_s) J = -<f, eta H_inc>"
         else:
             spaces, equation = (currents,), "A e + ik T' C J = 0"
         return EliminatedSystem(f"{equation}, {text}", blocks(rows), spaces, elimination=self.elimination)
@@ -197,7 +197,7 @@ class InhomogeneousDielectric(RadarProblem[InhomogeneousDielectricSolution]):
         """Right-hand sides of <f, E_inc> and <f, eta H_inc> with all functions."""
         values, currents = (each.functions for each in (self.elements.values, self.elements.currents))
         if self.formulation == "symmetric":
-            return np.concatenate([-1j * self.wavenumber * magnetic[values], electric[currents]])
+            return np.concatenate([-magnetic[values], electric[currents]])
         return electric[currents]
 
     def _right_hand_side(self, data: Any) -> NDArray[Any]:

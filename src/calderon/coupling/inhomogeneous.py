@@ -157,6 +157,11 @@ class InhomogeneousScattering(ScatteringProblem):
             mirrors=self.mirrors,
         )  # fmt: skip
 
+    @property
+    def _weight(self) -> float:
+        """|k| in 1/m, by which rows of pressures count in residuals as those of their derivatives do."""
+        return float(abs(self.wavenumber))
+
     @cached_property
     def elimination(self) -> Elimination:
         """The volume, whose factors are made when they are first needed."""
@@ -184,7 +189,7 @@ class InhomogeneousScattering(ScatteringProblem):
         if self.formulation == "symmetric":
             text = (
                 "symmetric coupling (A + T' D T) u - T' (M/2 - K') lambda = T' du_inc/dn, -(I/2 - K) T u - V lambda = "
-                "-u_inc"
+                "-u_inc times |k|"
             )
             own = values.part
             of_slope = adjoint_double_layer(green, slopes, own) - 0.5 * identity(slopes, own)
@@ -192,7 +197,7 @@ class InhomogeneousScattering(ScatteringProblem):
                 transformed(hypersingular(green, space, own), right=values.images),
                 transformed(of_slope, right=derivatives.images),
             ]
-            rows = blocks([first, [-1 * value, -1 * slope]])
+            rows = blocks([first, [-self._weight * value, -self._weight * slope]])
             spaces: Any = (DualUnknowns(values), derivatives)
             return EliminatedSystem(text, rows, spaces, elimination=self.elimination)
         text = "A u = T' M lambda, (I/2 - K) T u + V lambda = u_inc (Johnson-Nedelec)"
@@ -208,7 +213,7 @@ class InhomogeneousScattering(ScatteringProblem):
 
     def _rhs(self, value: NDArray[Any], derivative: NDArray[Any]) -> NDArray[Any]:
         if self.formulation == "symmetric":
-            return np.concatenate([derivative, -self.elements.inclusion.T @ value])
+            return np.concatenate([derivative, -self._weight * (self.elements.inclusion.T @ value)])
         return np.asarray(self.elements.inclusion.T @ (value + self.eta * derivative))
 
     def _received(self, loads: list[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[Any]:
