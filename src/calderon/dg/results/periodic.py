@@ -17,10 +17,11 @@ from calderon.files.vtu import write_grid
 from calderon.mesh import TetrahedralMesh
 from calderon.mesh.tetrahedral.location import Search, locate
 from calderon.validation import finite_number, one_or_more_points, positive_length
+from calderon.view import Described
 
 
 @dataclass(frozen=True, eq=False)
-class PeriodicFields:
+class PeriodicFields(Described):
     """E(t) = Re E exp(-i w t) and H alike, from the discrete Fourier transform of one period.
 
     change: relative change of the electric amplitude from the period before to the last one (root mean square), which
@@ -38,6 +39,15 @@ class PeriodicFields:
     _domain: Domain
     _electric: NDArray[np.complexfloating]
     _magnetic: NDArray[np.complexfloating]
+
+    @property
+    def brief(self) -> str:
+        """Frequency, mesh, ports, and how periodic the fields are."""
+        fed = f", ports {', '.join(self.ports)}" if self.ports else ""
+        return (
+            f"{self.frequency:g} Hz on {self._mesh.number_of_tetrahedra} tetrahedra{fed}, change by {self.change:.1e} from "
+            "period to period"
+        )
 
     def electric(self, points: ArrayLike) -> NDArray[np.complex128]:
         """(n, 3) amplitudes of E in V/m at points (n, 3) of the mesh. ValueError for points outside."""
