@@ -31,7 +31,8 @@ class HalfSpace:
     plane: "x" for x = 0, "y" or "z". rigid: whether the plane is rigid (even sound), or gives way (odd sound); of
     electromagnetic fields whether it is an electric wall, of metal (odd currents), or a magnetic one (even currents).
     Bodies float on one side of it, or stand on it with an open boundary in the plane. Incident waves are given without
-    their reflections, which are added; fields, far fields and powers are those of the half space.
+    their reflections, which are added; fields, far fields and powers are those of the half space. Beyond the plane the
+    sound is 0; electromagnetic fields, and all far fields in directions that lead there, are those of the images.
     """
 
     plane: Literal["x", "y", "z"]
@@ -48,16 +49,26 @@ class Baffle:
     side that its normals point to."""
 
 
+IN_PLANE = 1e-9
+"""Distance from a plane, over the largest coordinate of a point, below which rounding may have put it there."""
 HALF_SPACES = ("", "+x", "-x", "+y", "-y", "+z", "-z")
 """Names of halves of space: "+z" for z > 0 and so on; "" is all of it."""
 
 
 def lies_in(half_space: str, points: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """(n,) whether points (n, 3) lie in a half of space or in its plane."""
+    """(n,) whether points (n, 3) lie in a half of space or in its plane, to rounding."""
     if not half_space:
         return np.ones(len(points), bool)
     side = 1 if half_space[0] == "+" else -1
-    return np.asarray(side * points[:, "xyz".index(half_space[1])] >= 0)
+    return np.asarray(side * points[:, "xyz".index(half_space[1])] >= -IN_PLANE * np.abs(points).max(axis=1))
+
+
+def within(half_space: str, points: NDArray[np.float64], values: NDArray[Any]) -> NDArray[Any]:
+    """Values (n, ...) of a field at points (n, 3) of a half of space, 0 beyond its plane, where layers have the field
+    of images."""
+    if half_space:
+        values[~lies_in(half_space, points)] = 0
+    return values
 
 
 Mirrors = Mapping[str, Literal["even", "odd"]] | HalfSpace | Baffle | None

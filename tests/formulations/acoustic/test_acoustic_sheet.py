@@ -77,6 +77,7 @@ def test_half_a_sheet_with_a_mirror_is_the_whole():
     source = cal.PointSource([0, 1.0, 1.0], 2.0) + cal.PointSource([0, -1.0, 1.0], 2.0)
     both = sheet(half.mirrored("y"), 2.0, np.tile(z, 2)).solve(source, rtol=1e-10)
     assert np.abs(floor.field(points) - both.field(points)).max() < 1e-7 * np.abs(both.field(points)).max()
+    assert floor.field([[0, -1e-12, 1.0]])[0] != 0 and floor.field([[0, -0.1, 1.0]])[0] == 0  # in the plane, beyond it
 
 
 def test_sweeps_files_and_directions(tmp_path):

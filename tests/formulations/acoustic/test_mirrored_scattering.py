@@ -87,6 +87,7 @@ def test_a_body_near_a_plane_is_two_bodies_and_two_waves(rigid, tmp_path):
     a, b = one.solve(wave, rtol=1e-11), two.solve(both, rtol=1e-11)
     assert np.abs(a.surface.coefficients - b.surface.coefficients).max() < 1e-8 * np.abs(b.surface.coefficients).max()
     assert np.abs(a.field(BELOW) - b.field(BELOW)).max() < 1e-8
+    assert a.field(BELOW).all() and not a.field(-BELOW).any() and not a.gradient(-BELOW).any()
     assert a.incident_amplitude == pytest.approx(2.0, rel=1e-12)
     assert a.radiated_power(1.0, 1.0) == pytest.approx(b.radiated_power(1.0, 1.0) / 2, rel=1e-8)
     assert a.scattering_cross_section() == pytest.approx(a.radiated_power(1.0, 1.0) * 2 / 4.0, rel=1e-12)

@@ -125,6 +125,7 @@ def test_a_sphere_near_a_plane_is_two_spheres_and_two_waves(rigid):
     x = np.array([[0.0, 2.0, 0.0], [1.0, 1.0, 0.0]])
     surface = a.velocity(x)[:, 2] if rigid else a.field(x)
     assert np.abs(surface).max() < 1e-12 * np.abs(a.gradient(x)).max()
+    assert a.field(-POINTS).all() and not a.field(POINTS).any()
     assert a.absorbed_power() == pytest.approx(b.absorbed_power() / 2, rel=1e-8)
     assert a.half_space == "-z" and b.half_space == ""
 
@@ -295,6 +296,8 @@ def test_a_piston_in_a_baffle_has_rayleighs_impedance(ka):
     on_axis = solution.field([[0, 0, 2.0]])[0] / (AIR.impedance * 1e-3)
     assert on_axis == pytest.approx(np.exp(2j * ka) - np.exp(1j * ka * np.sqrt(5.0)), abs=0.01)
     assert np.isnan(solution.at_points([[0, 0, -2.0]]).arrays["pressure"][0])
+    behind = [[0.2, 0, -2.0]]
+    assert solution.field(behind)[0] == 0 and not solution.velocity(behind).any() and solution.spl(behind)[0] == -np.inf
 
 
 def test_an_absorbing_piece_of_a_wall_takes_what_the_reflected_wave_loses():

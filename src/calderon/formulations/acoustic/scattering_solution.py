@@ -11,7 +11,7 @@ from calderon.data import LabelledArrays, Quantity
 from calderon.data.far_fields import Directions
 from calderon.data.samples import SampledField
 from calderon.formulations.checks import reference_amplitude, wave_attributes, wavenumber_and_frequency
-from calderon.formulations.mirrors import HALF_SPACES, lies_in
+from calderon.formulations.mirrors import HALF_SPACES, lies_in, within
 from calderon.formulations.saving.solution_file import SavedSolution
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Helmholtz
@@ -63,29 +63,33 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
 
     @of_any_shape
     def scattered(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[Any]:
-        """u_s (n,) in Pa at points (n, 3) outside. Inside an impenetrable body it is -u_inc."""
-        return np.sum([layer.evaluate(points, backend, precision) for layer in self.layers], axis=0)
+        """u_s (n,) in Pa at points (n, 3) outside. Inside an impenetrable body it is -u_inc, beyond the plane of a half
+        space 0."""
+        x = one_or_more_points(points)
+        found = np.sum([layer.evaluate(x, backend, precision) for layer in self.layers], axis=0)
+        return within(self.half_space, x, found)
 
     @of_any_shape
     def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
-        """The total pressure (n,) in Pa at points (n, 3): inside a penetrable body the field there, in others 0."""
+        """The total pressure (n,) in Pa at points (n, 3): inside a penetrable body the field there, in others 0, and
+        beyond the plane of a half space 0."""
         x = one_or_more_points(points)
         if not self.interior_layers:
-            return self.incident(x) + self.scattered(x, backend, precision)
+            return within(self.half_space, x, self.incident(x) + self.scattered(x, backend, precision))
         inside = self.mesh.contains(x)
         values = np.empty(len(x), np.complex128)
         if inside.any():
             values[inside] = np.sum([u.evaluate(x[inside], backend, precision) for u in self.interior_layers], axis=0)
         if not inside.all():
             values[~inside] = self.incident(x[~inside]) + self.scattered(x[~inside], backend, precision)
-        return values
+        return within(self.half_space, x, values)
 
     @of_any_shape
     def gradient(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The gradient of the total pressure (n, 3) in Pa/m at points outside; velocity = gradient / (i omega rho)."""
         x = one_or_more_points(points)
         scattered = np.sum([layer.gradient(x, backend, precision) for layer in self.layers], axis=0)
-        return self.incident.gradient(x) + scattered
+        return within(self.half_space, x, self.incident.gradient(x) + scattered)
 
     def far_field(
         self, theta: ArrayLike, phi: ArrayLike | None = None, *, backend: str = "numba", precision: str = "double"
@@ -126,8 +130,8 @@ class ScatteringSolution(SampledField, SavedSolution, Viewable, Described):
         if not self.interior_layers:
             return np.asarray(~self.mesh.contains(points) & lies_in(self.half_space, points))
         if not self.rigid:
-            return np.ones(len(points), dtype=bool)
-        return ~self.mesh.restricted(self.rigid).contains(points)
+            return lies_in(self.half_space, points)
+        return np.asarray(~self.mesh.restricted(self.rigid).contains(points) & lies_in(self.half_space, points))
 
     def _fields_at(self, points: NDArray[np.float64]) -> list[Quantity]:
         return [Quantity("pressure", self.field(points), "Pa", "pressure")]

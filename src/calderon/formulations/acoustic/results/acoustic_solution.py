@@ -14,7 +14,7 @@ from calderon.data.samples import SampledField
 from calderon.formulations.acoustic.fluid import Fluid
 from calderon.formulations.acoustic.results.beamwidth import beamwidth
 from calderon.formulations.checks import wave_attributes, wavenumber_and_frequency
-from calderon.formulations.mirrors import HALF_SPACES, lies_in
+from calderon.formulations.mirrors import HALF_SPACES, lies_in, within
 from calderon.formulations.saving.solution_file import SavedSolution
 from calderon.formulations.solution_info import SolutionInfo
 from calderon.greens import Helmholtz
@@ -76,17 +76,19 @@ class AcousticSolution(SampledField, SavedSolution, Viewable, Described):
 
     @of_any_shape
     def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
-        """The pressure (n,) in Pa at points (n, 3) in the fluid; 0 on the other side of the surface."""
+        """The pressure (n,) in Pa at points (n, 3) in the fluid; 0 on the other side of the surface
+        and beyond the plane of a half space."""
         x = one_or_more_points(points)
         found = np.sum([layer.evaluate(x, backend, precision) for layer in self.layers], axis=0)
-        return np.asarray(found if self.sources is None else found + self.sources(x))
+        return within(self.half_space, x, np.asarray(found if self.sources is None else found + self.sources(x)))
 
     @of_any_shape
     def gradient(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The gradient of the pressure (n, 3) in Pa/m at points (n, 3) in the fluid."""
         x = one_or_more_points(points)
         found = np.sum([layer.gradient(x, backend, precision) for layer in self.layers], axis=0)
-        return np.asarray(found if self.sources is None else found + self.sources.gradient(x))
+        found = np.asarray(found if self.sources is None else found + self.sources.gradient(x))
+        return within(self.half_space, x, found)
 
     @of_any_shape
     def velocity(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from calderon.formulations.acoustic.fluid import Fluid
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
 from calderon.formulations.elastic.material import largest_von_mises
-from calderon.formulations.mirrors import lies_in
+from calderon.formulations.mirrors import lies_in, within
 from calderon.spaces import Function
 from calderon.spaces.volume_function import VolumeFunction, write_together
 from calderon.validation import of_any_shape, one_or_more_points
@@ -68,7 +68,7 @@ class ElasticScatteringSolution(ScatteringSolution):
             found[filled] = np.sum(
                 [each.evaluate(x[filled], backend, precision) for each in self.interior_layers], axis=0
             )
-        return found
+        return within(self.half_space, x, found)
 
     def _in_holes(self, points: NDArray[np.float64]) -> NDArray[np.bool_]:
         """(n,) whether points (n, 3) lie in the fluid of holes."""
@@ -91,7 +91,7 @@ class ElasticScatteringSolution(ScatteringSolution):
             found[filled] = np.sum(
                 [each.gradient(x[filled], backend, precision) for each in self.interior_layers], axis=0
             )
-        return found
+        return within(self.half_space, x, found)
 
     @of_any_shape
     def displacement(self, points: ArrayLike) -> NDArray[np.complex128]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calderon.formulations.acoustic.scattering_solution import ScatteringSolution
-from calderon.formulations.mirrors import lies_in
+from calderon.formulations.mirrors import lies_in, within
 from calderon.spaces.volume_function import VolumeFunction
 from calderon.validation import of_any_shape, one_or_more_points
 
@@ -30,18 +30,16 @@ class VolumeScatteringSolution(ScatteringSolution):
     def field(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The total pressure (n,) in Pa at points (n, 3): in a tetrahedron the finite element function there, elsewhere
         the incident wave and the layers."""
-        outside = super().field
-        return self.interior.or_else(
-            one_or_more_points(points), (), self.interior.values, lambda x: outside(x, backend, precision)
-        )
+        outside, x = super().field, one_or_more_points(points)
+        found = self.interior.or_else(x, (), self.interior.values, lambda far: outside(far, backend, precision))
+        return within(self.half_space, x, found)
 
     @of_any_shape
     def gradient(self, points: ArrayLike, backend: str = "numba", precision: str = "double") -> NDArray[np.complex128]:
         """The gradient of the total pressure (n, 3) in Pa/m at points (n, 3), as `field`."""
-        outside = super().gradient
-        return self.interior.or_else(
-            one_or_more_points(points), (3,), self.interior.gradients, lambda x: outside(x, backend, precision)
-        )
+        outside, x = super().gradient, one_or_more_points(points)
+        found = self.interior.or_else(x, (3,), self.interior.gradients, lambda far: outside(far, backend, precision))
+        return within(self.half_space, x, found)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the tetrahedra and their pressure in Pa for ParaView (.vtu); `surface.write` writes the boundary."""
