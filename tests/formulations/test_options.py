@@ -267,6 +267,8 @@ def test_options_and_lists_that_are_none(sphere):
     problem = SoundHardScattering(sphere, K)
     with pytest.raises(TypeError, match="unknown options tolerance: choose from method, rtol, compression_rtol"):
         problem.solve(WAVE, tolerance=1e-3)
+    with pytest.raises(TypeError, match="unknown options waves: .* other data come first"):
+        problem.solve(WAVE, waves=WAVE)
     with pytest.raises(TypeError, match="solve_all accepts a list of waves or boundary data, got PlaneWave"):
         problem.solve_all(WAVE)
     solution = problem.solve(WAVE)

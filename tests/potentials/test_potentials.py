@@ -92,7 +92,7 @@ def test_bad_points_are_refused(space):
         potential.evaluate(np.zeros((4, 2)))
     with pytest.raises(ValueError, match="NaN or infinite, the first is number 1"):
         potential.evaluate([[0, 0, 0], [np.nan, 0, 0]])
-    with pytest.raises(ValueError, match="far field exists for a real wavenumber"):
+    with pytest.raises(ValueError, match=r"far field exists for a real wavenumber .* solution.field\(points\)"):
         potential.far_field([[0, 0, 1]])
 
 

@@ -204,6 +204,12 @@ def test_a_byte_order_mark_is_no_mistake(tmp_path):
     assert read(tmp_path / "case.toml").text == GOOD
 
 
+def test_a_file_in_another_language_is_named(tmp_path):
+    (tmp_path / "case.yaml").write_text("mesh:\n  shape: sphere\n")
+    with pytest.raises(CaseError, match="not valid TOML: .*; a case is a .toml file, not .yaml"):
+        read(tmp_path / "case.yaml")
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -225,6 +231,7 @@ def test_a_case_that_is_not_there(tmp_path, name, message):
     [
         ("#" * 1_000_001, "it has 1000001 bytes, and a case has at most 1000000"),
         ("a = " + 100_000 * "[", "not valid TOML: lists or tables lie too deep"),
+        ("mesh:\n  shape: sphere", "line 1: not valid TOML: .*column 5 of 'mesh:'$"),
         (GOOD + "".join(f"[table{n}]\n" for n in range(400)), r"table0: unknown key(.|\n)*and 300 more mistakes"),
     ],
 )

@@ -22,6 +22,8 @@ from pydantic import BaseModel, ValidationError
 from calderon.case.registry import ModelledKind, kind_of_tables
 from calderon.case.table import AT_MOST, CaseModel, Table, choices
 
+OTHER_SYNTAX = ".yaml", ".yml", ".json", ".ini", ".xml"
+"""Endings of files in languages that others write cases in."""
 TAGS = "function-", "tagged-", "tuple[", "dict[", "literal["
 """Names in pydantic of the ways in which a key may be given."""
 
@@ -117,7 +119,9 @@ def parse(text: str, name: str = "case", folder: Path = Path(), within: Path | N
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise CaseError(name, [_syntax(str(error), text)]) from None
+        other = Path(name).suffix.lower()
+        hint = f"; a case is a .toml file, not {other}: calderon example submarine --show shows one"
+        raise CaseError(name, [_syntax(str(error), text) + (hint if other in OTHER_SYNTAX else "")]) from None
     except RecursionError:
         raise CaseError(name, ["not valid TOML: lists or tables lie too deep within each other"]) from None
     kind = kind_of_tables(data)

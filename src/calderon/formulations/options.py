@@ -173,7 +173,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def checked_choices(given: Any, kind: type = SolveChoices) -> dict[str, Any]:
     """The options themselves; TypeError naming those of `kind` for an unknown one."""
     if unknown := sorted(set(given) - set(kind.__annotations__)):
-        raise TypeError(f"unknown options {', '.join(unknown)}: choose from {', '.join(kind.__annotations__)}")
+        raise TypeError(
+            f"unknown options {', '.join(unknown)}: choose from {', '.join(kind.__annotations__)}; waves, voltages and "
+            "other data come first, help(...) of this method names them"
+        )
     return dict(given)
 
 

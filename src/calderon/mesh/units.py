@@ -23,7 +23,7 @@ def warn_wavenumber(mesh: TriangleMesh, wavenumber: complex) -> None:
         hint = (
             "mesh in millimetres? read(path, scale=1e-3)"
             if size > largest
-            else "mesh in kilometres, or k per millimetre?"
+            else "mesh in kilometres, k per millimetre, or a frequency in GHz?"
         )
         warn(
             f"wavenumber times diameter is {size:.3g} (k = {wavenumber:.6g}, diameter = {mesh.diameter:.6g}): "

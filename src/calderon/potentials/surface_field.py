@@ -362,7 +362,8 @@ def far_wavenumber(green: RadialGreen) -> float:
     k = complex(green.wavenumber)
     if k.imag != 0 or k.real == 0:
         raise ValueError(
-            f"a far field exists for a real wavenumber other than zero only, this one is {k:g}: use .evaluate(points)"
+            f"a far field exists for a real wavenumber other than zero only, this one is {k:g}: at points there is "
+            "solution.field(points), or .evaluate(points) of a potential"
         )
     return k.real
 

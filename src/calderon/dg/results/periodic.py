@@ -45,8 +45,8 @@ class PeriodicFields(Described):
         """Frequency, mesh, ports, and how periodic the fields are."""
         fed = f", ports {', '.join(self.ports)}" if self.ports else ""
         return (
-            f"{self.frequency:g} Hz on {self._mesh.number_of_tetrahedra} tetrahedra{fed}, change by {self.change:.1e} from "
-            "period to period"
+            f"{self.frequency:g} Hz on {self._mesh.number_of_tetrahedra} tetrahedra{fed}, "
+            f"change by {self.change:.1e} from period to period"
         )
 
     def electric(self, points: ArrayLike) -> NDArray[np.complex128]:

@@ -211,7 +211,8 @@ class Skeleton:
             raise ValueError(
                 f"one region is unbounded, around all others, and here it is {listed}: the region that a surface names "
                 "first lies on the side of the normals of the mesh; exchange the two of a closed surface that has them "
-                "the other way"
+                "the other way. A closed device with ports is in a region around it, too, without loss: "
+                "Metal('around', 'guide'), WaveguidePort('guide', behind='around')"
             )
         return found[0]
 

@@ -157,7 +157,8 @@ def check_tables(regions: Any, surfaces: Any) -> None:
     """TypeError unless these are tables, the first one of materials by name."""
     for name, given in (("regions", regions), ("surfaces", surfaces)):
         if not isinstance(given, Mapping) or not given:
-            raise TypeError(f"{name} is a table such as {EXAMPLES[name]}, got {describe(given)}")
+            came = "an empty one" if isinstance(given, Mapping) else describe(given)
+            raise TypeError(f"{name} is a table such as {EXAMPLES[name]}, got {came}: give {name}=")
     for key, value in regions.items():
         if not (isinstance(key, str) and isinstance(value, Material)):
             raise TypeError(f"regions[{key!r}] is a Material with a name, got {describe(value)}")
