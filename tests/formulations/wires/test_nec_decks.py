@@ -78,6 +78,7 @@ def test_decks_have_the_impedances_of_nec(name, tmp_path):
 def test_voltages_are_those_of_exp_minus_i_omega_t(tmp_path):
     model = cal.read_nec(written(tmp_path, DECKS["two feeds"][0]))
     assert model.voltages == pytest.approx([1, -1j])
+    assert cal.read_nec(written(tmp_path, PAIR.removesuffix(" 1 0"))).voltages == [1.0]  # as in NEC-2
     assert np.ptp([np.asarray(each.points)[0, 0] for each in model.wires]) == pytest.approx(0.2)
 
 

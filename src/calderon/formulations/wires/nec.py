@@ -202,14 +202,15 @@ def _scaled(deck: _Deck, v: Numbers) -> None:
 
 
 def _excitation(deck: _Deck, v: Numbers) -> None:
-    """EX 0 tag segment 0 real imaginary: a voltage across a segment, for exp(+j omega t)."""
+    """EX 0 tag segment 0 real imaginary: a voltage across a segment, for exp(+j omega t); 1 V where none is given, as
+    in NEC-2."""
     if _whole(v, 0) != 0:
         raise ValueError(f"kind {v[0]:g} is not supported: voltages (EX 0) are; give waves to solve() instead")
     places, number = deck.segments(_whole(v, 1)), _count(_whole(v, 2))
     if number > len(places):
         raise ValueError(f"segment {number} of {len(places)}")
     deck.ports.append(deck.gap(places[number - 1]))
-    deck.voltages.append(complex(v[4], -v[5]))
+    deck.voltages.append(complex(v[4], -v[5]) or 1.0)
 
 
 def _two_gaps(deck: _Deck, v: Numbers) -> list[WireGap]:
