@@ -42,6 +42,7 @@ def test_rates_in_a_lossy_sphere(solution):
     np.testing.assert_allclose(solution.local_sar(PLACES), rate(PLACES) / 1000, rtol=0.02)
     assert np.isnan(solution.local_sar([[0, 0, 2 * RADIUS]])).all()
     found = solution.averaged_sar(MASS, VOXEL)
+    assert len(repr(found)) < 120 and "kg" in repr(found)
     absorbed = solution.extinction_cross_section() - solution.scattering_cross_section()
     assert found.power == pytest.approx(absorbed / (2 * cal.exact.VACUUM_IMPEDANCE), rel=0.01)
     expected = averaged_sar(sample, found.corner, found.local.shape, VOXEL, MASS)

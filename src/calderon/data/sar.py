@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calderon.backends import require_memory
 from calderon.validation import points_in_space, unmasked
+from calderon.view import Described
 
 OUTWARD_OF_CUBE = np.kron(np.eye(3), [[1], [-1]])
 """(6, 3) outward normals of the faces of a cube."""
@@ -38,7 +39,7 @@ class Origin(IntEnum):
 
 
 @dataclass(frozen=True, eq=False)
-class CubeAverages:
+class CubeAverages(Described):
     """Averages over cubes around voxels.
 
     values (nx, ny, nz): W/kg, NaN where there is no tissue. origin (nx, ny, nz): see `Origin`. sides (nx, ny, nz): side
@@ -49,9 +50,14 @@ class CubeAverages:
     origin: NDArray[np.int8]
     sides: NDArray[np.float64]
 
+    @property
+    def brief(self) -> str:
+        """How many voxels there are."""
+        return f"{' x '.join(map(str, self.values.shape))} voxels"
+
 
 @dataclass(frozen=True, eq=False)
-class AveragedSAR:
+class AveragedSAR(Described):
     """Rates in W/kg on voxels, whose midpoints are corner + voxel (i, j, k), all in m.
 
     mass: of a cube in kg. local, averaged (nx, ny, nz): of the voxel, and over cubes; NaN where there is no tissue.
@@ -66,6 +72,11 @@ class AveragedSAR:
     cubes: CubeAverages
     power: float
     weight: float
+
+    @property
+    def brief(self) -> str:
+        """Power, weight, and how many voxels there are."""
+        return f"{self.power:.4g} W in {self.weight:.4g} kg, cubes of {self.mass:g} kg, {self.cubes.brief}"
 
     @property
     def maximum(self) -> float:

@@ -15,6 +15,7 @@ from calderon.validation import (
     unit_vector,
     whole_number,
 )
+from calderon.view import Described
 from calderon.waves.given import Given
 
 SEGMENTS = 1 << 20
@@ -22,7 +23,7 @@ SEGMENTS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class CurrentPath:
+class CurrentPath(Described):
     """A current in A along straight wires through points (n, 3) in m, from each to the next and from the last to the
     first. ValueError for less than three points, and for points that follow each other at one place."""
 
@@ -39,6 +40,11 @@ class CurrentPath:
             )
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "current", real_number(self.current, "the current of a path"))
+
+    @property
+    def brief(self) -> str:
+        """The current, and how many wires there are."""
+        return f"{self.current:g} A through {len(self.points)} points"
 
     @classmethod
     def loop(
