@@ -108,20 +108,24 @@ def measure(screen: Console, floor: Floor, options: Namespace) -> dict[str, Any]
 
 
 def operator_of(row: Row, mesh: cal.TriangleMesh) -> IntegralOperator:
-    """The lazy operator of a row, with the accuracy of its equation."""
+    """The lazy operator of a row, with the default quadrature."""
     space: Any = {"P0": cal.P0, "P1": cal.P1, "RWG": cal.RWG}[row.space](mesh)
     green = cal.Laplace() if row.equation == "laplace" else cal.Helmholtz(WAVENUMBER)
-    quadrature = cal.Quadrature(accuracy=ACCURACY[row.equation])
-    return getattr(cal, row.layer)(green, space, quadrature=quadrature)
+    return getattr(cal, row.layer)(green, space)
+
+
+def with_accuracy(operator: IntegralOperator, accuracy: float) -> IntegralOperator:
+    """The operator with this accuracy of distant pairs, 0 for one rule of all pairs."""
+    return replace(operator, quadrature=replace(operator.quadrature, accuracy=accuracy))
 
 
 def timed(row: Row, mesh: cal.TriangleMesh, floor: Floor, repeat: int) -> dict[str, Any]:
     """The numbers of one row."""
-    operator = operator_of(row, mesh)
+    usual = with_accuracy(operator_of(row, mesh), 0.0)
+    operator = with_accuracy(usual, ACCURACY[row.equation])
     began = time.perf_counter()
     operator.assemble(precision=row.precision)
     first = time.perf_counter() - began
-    usual = replace(operator, quadrature=replace(operator.quadrature, accuracy=0.0))
     both = [(_parts(operator, row.precision), _parts(usual, row.precision)) for _ in range(max(1, repeat))]
     (whole, setup, regular, near, mirror), (_, _, every, _, _) = np.min(both, axis=0)
     points = triangle_rule(operator.quadrature.regular).number_of_points

@@ -73,12 +73,10 @@ def potentials(found: Found) -> list[Row]:
 
 
 def hmatrix(found: Found) -> list[Row]:
-    """Rows of `python -m benchmarks hmatrix`; rules of degree 2 have 3 points, those of degree 4 have 6."""
-    points = {2: 3, 4: 6}
+    """Rows of `python -m benchmarks hmatrix`."""
     return [
         {
-            "what": f"{each['equation'].capitalize()} {each['layer'].replace('_', ' ')} {each['space']}, "
-            f"{points[each['degree']]} points",
+            "what": f"{each['equation'].capitalize()} {each['layer'].replace('_', ' ')} {each['space']}",
             "size": f"{each['unknowns']:,}",
             "tolerance": f"{found['rtol']:g}",
             "error": f"{each['error']:.1e}",
@@ -92,18 +90,15 @@ def hmatrix(found: Found) -> list[Row]:
 
 
 def multipole_accuracy(found: Found) -> list[Row]:
-    """Smallest and largest error over the tolerance by kind of operator, of products with a far field."""
-    rows = []
-    for kind in ("V", "K", "K'", "W"):
-        operators = [each for name, each in found.items() if name.split()[1:2] == [kind]]
-        row = {"what": f"Laplace on a bracket, {kind} on {len(operators)} pairs of spaces"}
-        for power in range(3, 9):
-            rtol = 10.0**-power
-            errors = [each[f"{rtol:g}"]["error"] / rtol for each in operators if f"{rtol:g}" in each]
-            far = [error for error in errors if error * rtol > 1e-13]
-            row[f"1e-{power}"] = f"{min(far):.2g} - {max(far):.2g}" if far else "no far field"
-        rows.append(row)
-    return rows
+    """Smallest and largest error over the tolerance of all operators, of products with a far field."""
+    operators = [each for name, each in found.items() if name.split()[1:2] in (["V"], ["K"], ["K'"], ["W"])]
+    row = {"what": f"Laplace on a bracket, V, K, K' and W on {len(operators)} pairs of spaces"}
+    for power in range(3, 9):
+        rtol = 10.0**-power
+        errors = [each[f"{rtol:g}"]["error"] / rtol for each in operators if f"{rtol:g}" in each]
+        far = [error for error in errors if error * rtol > 1e-13]
+        row[f"1e-{power}"] = f"{min(far):.2g} - {max(far):.2g}" if far else "no far field"
+    return [row]
 
 
 def stepping(found: Found) -> list[Row]:
@@ -221,27 +216,18 @@ def host(found: Found) -> list[Row]:
 
 
 def sharing(found: Found) -> list[Row]:
-    """Rows of `python -m benchmarks devices`: what two backends share, against the best shares."""
-    rows: dict[str, dict[str, str]] = {}
-    for each in found["sharing"]:
-        row = rows.setdefault(each["method"], {"what": each["method"], "size": f"{each['unknowns']:,}"})
-        row[f"{each['team']}: difference"] = f"{each['difference']:.0e}"
-        row[f"{each['team']}: off the optimum"] = f"{100 * each['off']:.0f} %"
-    return list(rows.values())
-
-
-def memory(found: Found) -> list[Row]:
-    """Rows of `python -m benchmarks devices`: memory that is requested before it is taken, over what is taken."""
-    return [
-        {
-            "what": each["method"],
-            "size": f"{each['unknowns']:,}",
-            "requested": f"{each['requested'] / 1e6:.1f} MB",
-            "taken": f"{each['taken'] / 1e6:.1f} MB",
-            "ratio": f"{each['requested'] / each['taken']:.2f}",
-        }
-        for each in found["memory"]
-    ]
+    """Rows of `python -m benchmarks devices`: how much longer the slowest one of two backends takes than with the best
+    shares, of all methods; and memory of a device that is requested before it is taken, over what is taken."""
+    rows = []
+    for team in dict.fromkeys(each["team"] for each in found["sharing"]):
+        every = [each for each in found["sharing"] if each["team"] == team]
+        longer = ", ".join(f"{each['method']} {100 * each['off']:.0f} %" for each in every)
+        most = max(each["unknowns"] for each in every)
+        rows.append({"what": f"longer than with the best shares: {team}", "size": f"to {most:,}", "of methods": longer})
+    ratios = [each["requested"] / each["taken"] for each in found["memory"]]
+    most = max(each["unknowns"] for each in found["memory"])
+    memory = {"what": "memory requested over taken", "size": f"to {most:,}"}
+    return [*rows, memory | {"of methods": f"{len(ratios)} cases, {min(ratios):.2f} to {max(ratios):.2f}"}]
 
 
 MEASURED: dict[str, tuple[str, Callable[[Found], list[Row]]]] = {
@@ -250,7 +236,6 @@ MEASURED: dict[str, tuple[str, Callable[[Found], list[Row]]]] = {
     "hmatrix": ("hmatrix", hmatrix),
     "host": ("host", host),
     "sharing": ("devices", sharing),
-    "device-memory": ("devices", memory),
     "accuracy-fmm-bracket": ("fmm-accuracy", multipole_accuracy),
     "sound": ("sound", sound),
     "coupled": ("coupled", coupled),
