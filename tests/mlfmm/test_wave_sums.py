@@ -28,6 +28,12 @@ def exact_sums(points, targets, charges, k, gradient):
     return direct_sums(points, targets, charges[:, None, None], k, Kinds(True, False, gradient))[:, 0]
 
 
+@pytest.fixture
+def plane_waves(monkeypatch):
+    """Sums by plane waves, however few points there are."""
+    monkeypatch.setattr(sums, "RULES", sums.RULES._replace(direct=0.0))
+
+
 def test_direct_sums_are_the_formula():
     points, charges, k = sphere(40), complex_numbers(40), 3.0 + 0.4j
     targets = np.concatenate([points[:2], [[0.1, 0.2, 0.3]]])
@@ -54,7 +60,7 @@ def test_direct_sums_are_the_formula():
         (6j, 1e-4, False),
     ],  # fmt: skip
 )
-def test_sums_hold_the_tolerance(k, rtol, gradient):
+def test_sums_hold_the_tolerance(k, rtol, gradient, plane_waves):
     count = 6000 if np.real(k) else 20_000
     points, charges = sphere(count), complex_numbers(count)
     found = cal.helmholtz_sums(points, charges, k, gradient=gradient, rtol=rtol)
@@ -65,6 +71,16 @@ def test_sums_hold_the_tolerance(k, rtol, gradient):
     parts = [(found.potential, exact[:, 0]), (found.gradient, exact[:, 1:])][: 1 + gradient]
     for values, wanted in parts:
         assert np.linalg.norm(values[chosen] - wanted) <= rtol * np.linalg.norm(wanted)
+
+
+def test_points_that_are_far_apart_in_wavelengths_are_summed_directly():
+    """4,000 points in a cube of 48 wavelengths: a translation has 15,000 directions or more. 0.7 wavelengths: 500."""
+    points, charges = np.random.default_rng(4).random((4000, 3)), complex_numbers(4000)
+    for k, method in (300.0, "direct"), (4.0, "mlfmm"):
+        found = cal.helmholtz_sums(points, charges, k, rtol=1e-4)
+        exact = exact_sums(points, points[:100], charges, complex(k), False)[:, 0]
+        assert found.info.method == method
+        assert np.linalg.norm(found.potential[:100] - exact) <= 1e-4 * np.linalg.norm(exact)
 
 
 def test_boxes_that_are_all_neighbours_of_their_level_pass_on_their_waves():
@@ -115,7 +131,7 @@ def test_dipoles_are_derivatives_of_charges():
         assert np.allclose((found.gradient - alone.gradient)[:, n], slope, rtol=1e-6, atol=1e-6 * abs(slope).max())
 
 
-def test_columns_of_charges_and_dipoles():
+def test_columns_of_charges_and_dipoles(plane_waves):
     points, k = sphere(4000), 15.0
     charges = np.stack([complex_numbers(4000), complex_numbers(4000)[::-1]], axis=1)
     dipoles = 1j * charges[:, :, None] * [0.1, 0.02, -0.05]

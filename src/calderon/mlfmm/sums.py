@@ -14,12 +14,13 @@ from calderon.backends.vectors import aligned, width
 from calderon.greens import Helmholtz, RadialGreen
 from calderon.greens.elementary import SHORT
 from calderon.greens.helmholtz import helmholtz
-from calderon.mlfmm.degrees import SampledLevels, shortest, with_real_part
+from calderon.mlfmm.degrees import LIMITS, SampledLevels, guess, shortest, with_real_part
 from calderon.mlfmm.device.point_sums import DevicePointFar, DeviceSums
+from calderon.mlfmm.equivalent.cubes import Cubes, likely_points
 from calderon.mlfmm.far import Far, find_degrees
-from calderon.mlfmm.plan import SINGLE, Attempt, attempts, rtol_of
+from calderon.mlfmm.plan import FINE, SINGLE, WORK, Attempt, attempts, rtol_of
 from calderon.mlfmm.points import TINY, Points, centres_of, mutual_kernel, near_kernel
-from calderon.mlfmm.spectrum import Array
+from calderon.mlfmm.spectrum import Array, Grid
 from calderon.potentials.summation import FastSums
 from calderon.products.attempts import first_that_holds
 from calderon.products.check import ACCEPT_WAVE_SUMS, ROWS
@@ -44,7 +45,9 @@ class SumRules(NamedTuple):
     rounded: part of the tolerance that phases over the edge of the tree are rounded by at most where these are in
     single precision. cancelled: part of sums of absolute values with which errors of smaller sums are compared. first:
     share of tolerances below SINGLE that is tried first, as errors of levels add up in double precision; tighter: the
-    next share by the last one, at least and at most. together: columns that take one traversal.
+    next share by the last one, at least and at most; slope: errors are in proportion to that power of the share, as
+    long as nothing else is known; stagnant: below that power a smaller share is no remedy. together: columns that take
+    one traversal.
     """
 
     few: float = 5e6
@@ -58,11 +61,30 @@ class SumRules(NamedTuple):
     rounded: float = 0.07
     cancelled: float = 1e-3
     first: float = 0.5
-    tighter: tuple[float, float] = (0.3, 0.5)
+    tighter: tuple[float, float] = (0.1, 0.5)
+    slope: float = 0.7
+    stagnant: float = 0.2
     together: int = 4
 
 
-RULES = SumRules()
+class SumWork(NamedTuple):
+    """Nanoseconds of a core in double precision, by which sums without a tree are preferred; measured for 5,000 to
+    60,000 points in a cube, on a sphere and in clusters of 3 to 64 wavelengths (within a factor of two).
+
+    direct: of a pair of points without a tree; near: in neighbouring leaves. direction: of a direction of a pair of
+    boxes; term: of a term of the series of a translation in a direction; searched: of a direction of levels whose
+    degrees are searched for. equivalent: of a pair of equivalent sources of two boxes.
+    """
+
+    direct: float = 1.7
+    near: float = 1.2
+    direction: float = 1.2
+    term: float = 0.4
+    searched: float = 5e4
+    equivalent: float = 0.5
+
+
+RULES, NANOSECONDS = SumRules(), SumWork()
 
 
 def helmholtz_sums(
@@ -89,8 +111,9 @@ def helmholtz_sums(
     sum of |q| / r + |d| (|k| + 1 / r) / r and the root of the sum of its squares, where that is larger) and likewise of
     the gradient; 1e-9 and above. Sums of many points are computed by the multilevel fast multipole method, in double
     precision below 8e-5. 64 random targets or more are then summed directly; above rtol degrees are raised. Where plane
-    waves do not hold rtol or do not fit into memory, up to 3e10 pairs of points are summed directly, which `info` says;
-    RuntimeError or MemoryError for more. Raises ValueError for other shapes and for numbers that are not finite.
+    waves do not hold rtol, do not fit into memory or take longer, by a count of their work, up to 3e10 pairs of points
+    are summed directly, which `info` says; RuntimeError or MemoryError for more. Raises ValueError for other shapes
+    and for numbers that are not finite.
 
     backend: "numba", or a device with double precision, "cuda", "cuda:0" or "opencl", for sums, checked ones, too; the
     octree and tables are the processor's. Sums agree with its own to 2e-12 for small k r (the processor's phases are
@@ -132,10 +155,13 @@ class _Sums(NamedTuple):
 
     @staticmethod
     def of(
-        given: Arguments, k: complex, rtol: float, attempt: Attempt, check: PointCheck, execution: Execution
-    ) -> "_Sums | None":
-        """The checked sums; None where plane waves cannot hold the tolerance with these leaves."""
-        tree = PointTree.of(given.sources, given.targets, k, rtol, given.kinds, attempt)
+        given: Arguments, k: complex, rtol: float, attempt: Attempt, check: PointCheck, execution: Execution,
+        allowed: float = math.inf,
+    ) -> "_Sums | None":  # fmt: skip
+        """The checked sums; None where plane waves cannot hold the tolerance with these leaves, or take more than the
+        allowed nanoseconds of a core."""
+        columns = given.numbers.shape[1]
+        tree = PointTree.of(given.sources, given.targets, k, rtol, given.kinds, attempt, columns, allowed)
         if tree is None:
             return None
         if execution.devices:
@@ -172,14 +198,34 @@ def _fast(
         given, direct, count, (RULES.cancelled, RULES.cancelled), ACCEPT_WAVE_SUMS.wished * rtol, abs(k)
     )
 
+    # what direct sums take, where these are possible, and the work of the attempts so far
+    pairs = float(given.pairs) if given.pairs <= RULES.direct else math.inf
+    budget, spent = NANOSECONDS.direct * pairs * given.numbers.shape[1], 0.0
+    tried = WORK.tried[0 if rtol >= SINGLE else 1 if rtol >= FINE else 2]
+
+    def made(attempt: Attempt) -> _Sums | None:
+        nonlocal spent
+        if spent > budget:
+            return None
+        sums = _Sums.of(given, k, rtol, attempt, check, execution, budget / tried)
+        spent += sums.tree.work if sums else 0.0
+        return sums
+
+    last = dict[float, tuple[float, float]]()  # share and error of the last sums, by the edges of leaves
+
     def better(sums: _Sums, error: float) -> _Sums | None:
-        factor = float(np.clip(ACCEPT_WAVE_SUMS.aimed * rtol / error, *RULES.tighter))
-        tighter = sums.attempt._replace(share=factor * sums.attempt.share)
-        return _Sums.of(given, k, rtol, tighter, check, execution)
+        edge, share, slope = sums.attempt.edge, sums.attempt.share, RULES.slope
+        if edge in last:
+            slope = math.log(last[edge][1] / error) / math.log(last[edge][0] / share)
+            if slope < RULES.stagnant and error > rtol:
+                return None
+        last[edge] = share, error
+        factor = (ACCEPT_WAVE_SUMS.aimed * rtol / error) ** (1 / float(np.clip(slope, RULES.stagnant, 1.0)))
+        return made(sums.attempt._replace(share=float(np.clip(factor, *RULES.tighter)) * share))
 
     _, sums, _ = first_that_holds(
         (attempt._replace(share=_first(rtol)) for attempt in attempts(rtol)),
-        prepare=lambda attempt: _Sums.of(given, k, rtol, attempt, check, execution),
+        prepare=made,
         error_of=lambda sums: max(sums.errors),
         rtol=rtol,
         accept=ACCEPT_WAVE_SUMS,
@@ -225,9 +271,27 @@ def direct_sums(
     return PointTree.on(tree, sources, targets, with_real_part(k), kinds, np.dtype(real)).product(numbers)
 
 
+def far_work(sampled: SampledLevels, k: complex, rtol: float, least: float, columns: int) -> float:
+    """Nanoseconds of a core for the far field of sums, with likely degrees; least: of edges with plane waves, in m."""
+    total, places = 0.0, Cubes(likely_points(rtol)).size
+    sure = next(degree for bound, degree in LIMITS.sure[1:] if rtol >= bound)
+    for edge, pairs in zip(sampled.edges.tolist(), sampled.pairs, strict=True):
+        if not len(pairs.source) or rtol * math.exp(min(k.imag * edge, 700.0)) >= 1:
+            continue  # no boxes, or waves that have decayed between them
+        if edge < least:
+            total += NANOSECONDS.equivalent * columns * len(pairs.source) * places**2
+            continue
+        degree = guess(abs(k) * math.sqrt(3) * edge, rtol)
+        directions = float(Grid.of(degree).count)
+        total += directions * NANOSECONDS.direction * columns * len(pairs.source)
+        total += directions * (NANOSECONDS.term * degree * len(pairs.used) + NANOSECONDS.searched * (degree <= sure))
+    return total
+
+
 @dataclass(frozen=True, eq=False)
 class PointTree:
-    """A tree of points, and products with charges there. far: None where all leaves are neighbours."""
+    """A tree of points, and products with charges there. far: None where all leaves are neighbours; work: of a set-up
+    and its product, in nanoseconds of a core, 0 where it was not counted."""
 
     k: complex
     tree: Octree
@@ -237,12 +301,15 @@ class PointTree:
     targets: Points
     kinds: Kinds
     real: Any
+    work: float = 0.0
 
     @staticmethod
     def of(
-        sources: Array, targets: Array | None, k: complex, rtol: float, kinds: Kinds, attempt: Attempt
-    ) -> "PointTree | None":
-        """The sums with these leaves, None where plane waves cannot hold the tolerance with them."""
+        sources: Array, targets: Array | None, k: complex, rtol: float, kinds: Kinds, attempt: Attempt,
+        columns: int = 1, allowed: float = math.inf,
+    ) -> "PointTree | None":  # fmt: skip
+        """The sums with these leaves, None where plane waves cannot hold the tolerance with them, or where so many
+        columns take more than the allowed nanoseconds of a core."""
         cube = Cube.around(sources) if targets is None else Cube.around(sources, targets)
         least = shortest(k, attempt.edge)
         depth = max(0, math.ceil(math.log2(cube.edge / least))) if math.isfinite(least) else 0
@@ -269,6 +336,10 @@ class PointTree:
         sides = own, own if targets is None else ends[1]._replace(local=ends[1].local.astype(real))
         derivatives = kinds.gradient, kinds.dipoles
         sampled = SampledLevels(tree, found.lists, *sides)
+        work = columns * NANOSECONDS.near * found.near_pairs
+        work += far_work(sampled, k, attempt.share * rtol, 0.99 * least, columns)
+        if work > allowed:
+            return None
         waves = find_degrees(sampled, k, attempt.share * rtol, real, derivatives, 0.99 * least, once=True)
         if waves is None:
             return None
@@ -276,7 +347,7 @@ class PointTree:
         out = ("value",) * kinds.charges + ("gradient",) * kinds.dipoles
         into = ("value", "gradient")[: 1 + kinds.gradient]
         far = Far(k, tree, found.lists, traversal, *sides, out, into, low)
-        return PointTree(k, tree, found.lists, far, *ends, kinds, attempt.real)
+        return PointTree(k, tree, found.lists, far, *ends, kinds, attempt.real, work)
 
     @staticmethod
     def on(tree: Octree, sources: Array, targets: Array | None, k: complex, kinds: Kinds, real: Any) -> "PointTree":
