@@ -68,8 +68,8 @@ class SumRules(NamedTuple):
 
 
 class SumWork(NamedTuple):
-    """Nanoseconds of a core in double precision, by which sums without a tree are preferred; measured for 5,000 to
-    60,000 points in a cube, on a sphere and in clusters of 3 to 64 wavelengths (within a factor of two).
+    """Nanoseconds of a core in double precision, by which sums without a tree are preferred: measured for 20,000 and
+    60,000 points in a cube, on a sphere and in clusters of 3 to 64 wavelengths, within a factor of three.
 
     direct: of a pair of points without a tree; near: in neighbouring leaves. direction: of a direction of a pair of
     boxes; term: of a term of the series of a translation in a direction; searched: of a direction of levels whose
