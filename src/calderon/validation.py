@@ -428,8 +428,8 @@ def index_array(requested: ArrayLike | slice, size: int, what: str) -> tuple[Ind
 
 def callers_level() -> int:
     """The stacklevel with which a warning points at the line of the user's program that led here, however many
-    constructors and functions of the package lie between."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("calderon", "dataclasses"):
+    constructors, cached properties and functions of the package lie between."""
+    frame, level, between = sys._getframe(1), 1, ("calderon", "dataclasses", "functools")
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in between:
         frame, level = frame.f_back, level + 1
     return level

@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import aslinearoperator
 
+import calderon
 import calderon.mesh as meshes
 from calderon.formulations import (
     DeltaGap,
@@ -155,6 +156,13 @@ def test_unlikely_units_are_doubted(kind, sphere):
     with pytest.warns(meshes.MeshWarning, match="mesh in kilometres") as caught:
         KINDS[kind](sphere, 1e-4)
     assert caught[0].filename == __file__
+
+
+def test_warnings_of_cached_properties_are_at_the_users_line():
+    gap = calderon.DeltaGap(line=[[-0.01, 0, 0], [0.01, 0, 0]])
+    with pytest.warns(meshes.MeshWarning, match="mesh in kilometres") as caught:
+        calderon.PECAntenna(calderon.mesh.plate([0.02, 0.04], 0.02), 1e-6, gap).solve()
+    assert {each.filename for each in caught} == {__file__}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -7,13 +7,12 @@ those edges that are near, and each piece into six right-angled triangles of the
 points are graded toward the side and toward the corner.
 """
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from calderon.mesh.errors import AccuracyWarning
+from calderon.mesh.errors import warn_of_accuracy
 from calderon.mesh.geometry import extents
 
 Array = NDArray[np.float64]
@@ -70,11 +69,9 @@ def warn_of_closest(pairs: NDArray[np.int32], ratio: NDArray[np.floating], test:
     """Warn of pairs (n, 2), at that ratio of distance to size, nearer than the accuracy has been tested for."""
     sizes = extents(test[pairs[:, 0]]).size, extents(trial[pairs[:, 1]]).size
     if number := int(np.count_nonzero(ratio * np.maximum(*sizes) < GRADING.tested * np.minimum(*sizes))):
-        warnings.warn(
+        warn_of_accuracy(
             f"{number} pairs of triangles are nearer than {GRADING.tested:g} of their size without touching; their "
-            "integrals may lose accuracy: merge the surfaces or refine the mesh there",
-            AccuracyWarning,
-            stacklevel=2,
+            "integrals may lose accuracy: merge the surfaces or refine the mesh there"
         )
 
 

@@ -2,14 +2,13 @@
 needs."""
 
 import functools
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calderon.backends.numba import kernel
-from calderon.mesh.errors import AccuracyWarning
+from calderon.mesh.errors import warn_of_accuracy
 from calderon.pairs.classes import Pairs, closest_points
 from calderon.pairs.gauss_counts import Lines, ellipse_scratch, points_needed, put_ellipses, sample_lines
 from calderon.spaces.element import Element, barycentric
@@ -107,11 +106,9 @@ def subdivided(test: Array, trial: Array, accuracy: float) -> Pieces:
             np.concatenate([right[first], right[first], *halves(right[~first])]),
         )
     if number := len(np.unique(np.concatenate(unresolved))):
-        warnings.warn(
+        warn_of_accuracy(
             f"{number} pairs of triangles are nearer than 1/1000 of their "
-            "size without touching; their integrals lose accuracy: merge the surfaces or refine the mesh there",
-            AccuracyWarning,
-            stacklevel=2,
+            "size without touching; their integrals lose accuracy: merge the surfaces or refine the mesh there"
         )
     return Pieces(*map(np.concatenate, zip(*done, strict=True)))
 
