@@ -63,7 +63,7 @@ class BlochFunctions:
         # the mesh and the copy n periods on are (n - extent) width apart
         needed = _extent(self.halves.mesh, lattice) + APART * lattice.spacing / width
         first, second = np.maximum(np.ceil(needed).astype(np.int64) - 1, 1)
-        steps = np.stack(np.mgrid[0 : first + 1, -second : second + 1], axis=-1).reshape(-1, 2)
+        steps = np.mgrid[0 : first + 1, -second : second + 1].reshape(2, -1).T
         return steps[(steps[:, 0] > 0) | (steps[:, 1] > 0)]
 
     def planes(self) -> list[tuple[float, NDArray[np.bool_], NDArray[np.int64]]]:
