@@ -1,5 +1,6 @@
 """RWG and SNC: continuity across edges, divergence, exactness, rates, junctions and refusals."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -180,6 +181,8 @@ def test_rotated_pairings_are_skew_and_rotation_keeps_products(mesh):
     assert abs(snc.mass_matrix(rwg) + pairing).max() < 1e-14
     vector = RANDOM.standard_normal((rwg.dimension, 2))
     assert np.allclose(rwg.solve_mass(rwg.mass_matrix() @ vector), vector, atol=1e-11)
+    copy = pickle.loads(pickle.dumps(rwg))  # sparse factors cannot be pickled, and are made again
+    assert np.array_equal(copy.solve_mass(vector), rwg.solve_mass(vector))
 
 
 def test_loads_agree_with_mass_matrices_and_pass_normals():

@@ -125,6 +125,10 @@ class ProjectionSpace(ABC):
             return self._mass_solver(right_hand_side.real.copy()) + 1j * self._mass_solver(right_hand_side.imag.copy())
         return self._mass_solver(np.asarray(right_hand_side, dtype=float))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Values for copies and other processes, without factors of the mass matrix, which are made again there."""
+        return {name: value for name, value in vars(self).items() if name != "_mass_solver"}
+
     @cached_property
     def _mass_solver(self) -> Callable[[NDArray[Any]], NDArray[Any]]:
         return splu(self.mass_matrix().tocsc(), permc_spec="MMD_AT_PLUS_A").solve
