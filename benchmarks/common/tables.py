@@ -223,11 +223,11 @@ def sharing(found: Found) -> list[Row]:
         every = [each for each in found["sharing"] if each["team"] == team]
         longer = ", ".join(f"{each['method']} {100 * each['off']:.0f} %" for each in every)
         most = max(each["unknowns"] for each in every)
-        rows.append({"what": f"longer than with the best shares: {team}", "size": f"to {most:,}", "of methods": longer})
+        rows.append({"what": f"longer than with the best shares: {team}", "size": f"to {most:,}", "phases": longer})
     ratios = [each["requested"] / each["taken"] for each in found["memory"]]
     most = max(each["unknowns"] for each in found["memory"])
     memory = {"what": "memory requested over taken", "size": f"to {most:,}"}
-    return [*rows, memory | {"of methods": f"{len(ratios)} cases, {min(ratios):.2f} to {max(ratios):.2f}"}]
+    return [*rows, memory | {"phases": f"{len(ratios)} cases, {min(ratios):.2f} to {max(ratios):.2f}"}]
 
 
 MEASURED: dict[str, tuple[str, Callable[[Found], list[Row]]]] = {
