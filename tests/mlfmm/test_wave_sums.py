@@ -74,7 +74,7 @@ def test_sums_hold_the_tolerance(k, rtol, gradient, plane_waves):
 
 
 def test_points_that_are_far_apart_in_wavelengths_are_summed_directly():
-    """4,000 points in a cube of 48 wavelengths: a translation has 15,000 directions or more. 0.7 wavelengths: 500."""
+    """4,000 points in a cube of 48 wavelengths; in one of 0.6 wavelengths plane waves are tried."""
     points, charges = np.random.default_rng(4).random((4000, 3)), complex_numbers(4000)
     for k, method in (300.0, "direct"), (4.0, "mlfmm"):
         found = cal.helmholtz_sums(points, charges, k, rtol=1e-4)

@@ -188,8 +188,8 @@ class InhomogeneousScattering(ScatteringProblem):
         slope = transformed(of_slopes(green, slopes, tests, eta), right=derivatives.images)
         if self.formulation == "symmetric":
             text = (
-                "symmetric coupling (A + T' D T) u - T' (M/2 - K') lambda = T' du_inc/dn, -(I/2 - K) T u - V lambda = "
-                "-u_inc times |k|"
+                "symmetric coupling (A + T' D T) u - T' (M/2 - K') lambda = T' du_inc/dn, "
+                "-|k| ((I/2 - K) T u + V lambda) = -|k| u_inc"
             )
             own = values.part
             of_slope = adjoint_double_layer(green, slopes, own) - 0.5 * identity(slopes, own)

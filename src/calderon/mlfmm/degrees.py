@@ -47,6 +47,10 @@ class SearchLimits(NamedTuple):
     directions: tuple[int, int] = (250, 125)
     few: int = 8
 
+    def searched(self, rtol: float, once: bool) -> int:
+        """The degree up to which guesses for a tolerance are verified."""
+        return next(degree for least, degree in self.sure[not once :] if rtol >= least)
+
 
 LIMITS = SearchLimits()
 
@@ -165,8 +169,7 @@ class Search(NamedTuple):
         """The least ones with that relative error (root mean square), None where it cannot be reached; likely ones of
         a level without samples."""
         guesses = [guess(abs(self.k) * each, rtol) for each in (2 * level.radius, level.radius)]
-        sure = next(degree for least, degree in LIMITS.sure[not self.once :] if rtol >= least)
-        if level.samples is None or guesses[0] > sure:
+        if level.samples is None or guesses[0] > LIMITS.searched(rtol, self.once):
             return self.likely(level.radius, rtol)
         many = round(LIMITS.pairs * LIMITS.directions[self.once] / Grid.of(guesses[0]).count)
         step = level.samples.step(max(LIMITS.few, many))

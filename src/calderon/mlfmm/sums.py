@@ -274,7 +274,7 @@ def direct_sums(
 def far_work(sampled: SampledLevels, k: complex, rtol: float, least: float, columns: int) -> float:
     """Nanoseconds of a core for the far field of sums, with likely degrees; least: of edges with plane waves, in m."""
     total, places = 0.0, Cubes(likely_points(rtol)).size
-    sure = next(degree for bound, degree in LIMITS.sure[1:] if rtol >= bound)
+    most = LIMITS.searched(rtol, once=True)
     for edge, pairs in zip(sampled.edges.tolist(), sampled.pairs, strict=True):
         if not len(pairs.source) or rtol * math.exp(min(k.imag * edge, 700.0)) >= 1:
             continue  # no boxes, or waves that have decayed between them
@@ -284,7 +284,7 @@ def far_work(sampled: SampledLevels, k: complex, rtol: float, least: float, colu
         degree = guess(abs(k) * math.sqrt(3) * edge, rtol)
         directions = float(Grid.of(degree).count)
         total += directions * NANOSECONDS.direction * columns * len(pairs.source)
-        total += directions * (NANOSECONDS.term * degree * len(pairs.used) + NANOSECONDS.searched * (degree <= sure))
+        total += directions * (NANOSECONDS.term * degree * len(pairs.used) + NANOSECONDS.searched * (degree <= most))
     return total
 
 

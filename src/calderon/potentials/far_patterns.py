@@ -15,7 +15,7 @@ import scipy
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-Sums = Callable[[Array], NDArray[np.complex128]]
+FarSums = Callable[[Array], NDArray[np.complex128]]
 """Values (n, values) of a far field in unit directions (n, 3)."""
 
 ROUNDING = 1e-16
@@ -48,7 +48,7 @@ class Body(NamedTuple):
         return degree if degree <= most else None
 
 
-def in_directions(sums: Sums, body: Body, directions: Array) -> NDArray[np.complex128]:
+def in_directions(sums: FarSums, body: Body, directions: Array) -> NDArray[np.complex128]:
     """The values (n, values) of a far field in unit directions (n, 3): interpolated from fewer directions where that
     takes less time, to rounding errors of the largest value that sources of these strengths could have."""
     degree = body.degree(int(np.sqrt(len(directions) / 2)))

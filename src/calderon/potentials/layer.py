@@ -55,9 +55,10 @@ class Potential(SurfaceField):
         AccuracyWarning where k r is too large for that), the processor in double. Errors as for `Execution.of`.
 
         method: "direct"; "fmm" for Laplace's equation or "mlfmm" for Helmholtz's (Re k >= 0), in time proportional to
-        the number of points and triangles, or somewhat more; "auto": one of these on the processor where it takes less
-        time. rtol: then the relative error of the regular quadrature in the 2-norm over the points, default 1e-6,
-        checked as by `laplace_sums` and `helmholtz_sums`; where it cannot be held, "auto" sums directly.
+        the number of points and triangles, or somewhat more, whose sums are direct ones where these take less time;
+        "auto": one of these on the processor where it takes less time. rtol: then the relative error of the regular
+        quadrature in the 2-norm over the points, default 1e-6, checked as by `laplace_sums` and `helmholtz_sums`; where
+        it cannot be held, "auto" sums directly.
         """
         return self._at(points, False, backend, precision, method, rtol)[:, 0]
 
